@@ -78,3 +78,22 @@ def test_bad_input_is_one_line(tmp_path, refusal):
     assert "none.json" in refusal("cachesim", tmp_path / "none.json")
     assert "--ll" in refusal("cachesim", path, "--ll", "100,3,64")
     assert "seed" in refusal("cachesim", path)
+
+
+def test_how_long_it_takes_is_said_before_it_begins(tmp_path):
+    """It grows with synapses and cycles."""
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(network(400, 2000, 200)))
+    said, order = [], []
+
+    def say(line):
+        said.append(line)
+        order.append("said")
+
+    cachesim.simulate(
+        path, 1, 1, L1, cachesim.Cache(1 << 18, 16), None, lambda *_: order.append("done"), say
+    )
+    assert said and order[0] == "said"
+    small, large = (cachesim.expected_s(network(400, 2000, n), 1) for n in (20, 200))
+    assert large - small == pytest.approx(180 * 2000 * cachesim.SYNAPSE_S)
+    assert cachesim.expected_s(network(400, 2000, 20), 1, 200.0) > small

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spikemark.core.arguments import public
 from spikemark.core.errors import BadInput
-from spikemark.records import frames, imported, record
+from spikemark.records import frames, imported, record, run_files
 from spikemark.records.frames import Frames
 from spikemark.records.imported import CycleTimes, Sums
 from spikemark.records.record import Run
@@ -122,6 +122,30 @@ def read_cycles(
     if isinstance(times, Sums):
         return times
     return imported.cycle_times(times, files[0])
+
+
+def run_or_times(
+    paths: Sequence[Path], unit: str | None = None, columns: Mapping[str, str] | None = None
+) -> Run | CycleTimes | Sums:
+    """What `spikemark waiting` and `spikemark.waiting` explain, as paths name it.
+
+    Args:
+        paths: the folder of a run, of imported times or of a dry run; or files with cycle times.
+        unit: of the times in files.
+        columns: what files call compute, communicate or wait.
+
+    Raises BadInput as `read_cycles` and `load_run`, and for a unit or columns beside a folder.
+
+    Example:
+        >>> run_or_times([Path("tests/golden/analysis/records/aware-4")]).record.ranks
+        4
+    """
+    first = paths[0] if len(paths) == 1 else None
+    is_folder = first is not None and (first.is_dir() or not (first.suffix or first.is_file()))
+    if first is None or not (is_folder or first.name == run_files.RECORD):
+        return read_cycles(paths, unit=unit, columns=columns)
+    _without_options(first, unit=unit, columns=columns or None)
+    return imported.sums_in(first) or imported.run_or_times(first)
 
 
 def _without_options(folder: Path, **options: object) -> None:

@@ -1,6 +1,6 @@
 """Why ranks wait for each other, called as `spikemark.waiting`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,20 +9,24 @@ import numpy as np
 
 from spikemark.core.arguments import public
 from spikemark.core.errors import BadInput
-from spikemark.records import imported
 from spikemark.records.imported import CycleTimes, Sums
+from spikemark.records.judged import no_evidence
 from spikemark.records.record import Run
 from spikemark.waiting.answer import WaitingAnswer, answer
 from spikemark.waiting.sums import SumsAnswer
 from spikemark.waiting.trace import CycleTrace, trace
+
+from .results import run_or_times
 
 FilePath = str | PathLike[str]
 
 
 @public
 def waiting(
-    times: FilePath | Run | CycleTimes | Sums | np.ndarray | CycleTrace,
+    times: FilePath | Sequence[FilePath] | Run | CycleTimes | Sums | np.ndarray | CycleTrace,
     *,
+    unit: str | None = None,
+    columns: Mapping[str, str] | None = None,
     schedule: str | None = None,
     delay_ratio: int | None = None,
     lag: int | None = None,
@@ -36,8 +40,10 @@ def waiting(
     measured waiting. Predictions replay the measured cycle times under another schedule.
 
     Args:
-        times: a run, imported times, the folder of one of these, or compute times [rank, cycle] in
-            s.
+        times: a run, imported times, the folder of one of these, files with cycle times as
+            `spikemark.read_cycles` takes them, or compute times [rank, cycle] in s.
+        unit: of files: s, ms, us or ns; needed unless names of columns tell it, as compute_us.
+        columns: what files call compute, communicate or wait.
         schedule: replay this schedule: structure_aware, overlapped, hierarchical, conventional or
             placement_only.
         delay_ratio: D, cycles between two exchanges of all ranks; the largest exact one by default,
@@ -54,7 +60,8 @@ def waiting(
 
     Raises:
         BadInput: where waiting was not timed, ranks do not all meet, there are too few cycles, or
-            the times cannot tell what the schedule asks for.
+            the times cannot tell what the schedule asks for; as `spikemark.read_cycles` for files,
+            and for a unit or columns of anything else.
 
     Example:
         >>> import numpy as np
@@ -65,8 +72,13 @@ def waiting(
     """
     source = times
     if isinstance(source, str | PathLike):
-        folder = Path(source)
-        source = imported.sums_in(folder) or imported.run_or_times(folder)
+        source = [source]
+    if isinstance(source, Sequence):
+        source = run_or_times([Path(path) for path in source], unit, columns)
+    else:
+        for name, value in {"unit": unit, "columns": columns}.items():
+            if value:
+                raise BadInput(field=name, reason="beside times", expected="files", code="conflict")
     meetings: dict[str, Any] = {
         "schedule": schedule,
         "delay_ratio": delay_ratio,
@@ -79,7 +91,7 @@ def waiting(
         return SumsAnswer(source)
     remarks = []
     if isinstance(source, Run) and source.too_short:
-        remarks.append(f"{source.path}: too short to tell run times: {source.too_short}")
+        remarks.append(f"{source.path}: {no_evidence(source.too_short)}")
     explanation = answer(trace(source), **meetings, changes=changes)
     explanation.remarks.extend(remarks)
     return explanation

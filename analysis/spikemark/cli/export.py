@@ -63,13 +63,16 @@ def export(
         from spikemark.records.record import load_run
 
         only_with("a format of sweeps", None, only=only)
-        text, remarks = RUN_FORMATS[format_](load_run(folder))
-        warn(remarks)
+        run = load_run(folder)
+        text, remarks = RUN_FORMATS[format_](run)
+        warn([*run.cautions, *remarks])
     else:
         from spikemark.records.frames import load_folder
         from spikemark.report.export import FORMATS
 
-        text, complaints = FORMATS[format_](load_folder(folder), tuple(only or ()))
+        frames = load_folder(folder)
+        text, complaints = FORMATS[format_](frames, tuple(only or ()))
+        warn(frames.cautions)
     if output is None:
         print(text, end="")
     else:

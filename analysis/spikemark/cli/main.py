@@ -33,6 +33,14 @@ OUTPUT_BROKE = 1  # status with which click and rich exit where nobody reads on;
 NEW_OBJECTS = 200_000
 COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
 
+#: Commands that keep what they have done when they are interrupted, and go on from there.
+CONTINUING = (
+    ["sweep"],
+    ["study"],
+    ["dryrun"],
+    ["tender", "run"],
+    ["tender", "accept"],
+)
 #: Module of this package that each command stands in, in the order of the help.
 MODULES = {
     "predict": "predict",
@@ -154,8 +162,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         _fail(_line_of_usage_error(error), 2)
     if status == INTERRUPTED:
-        interrupted()
+        interrupted(_after_interruption(sys.argv[1:] if arguments is None else arguments))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _after_interruption(words: list[str]) -> str:
+    """What the same command line would do after an interruption.
+
+    `words`: those behind `spikemark`.
+    """
+    if words[:1] in CONTINUING or words[:2] in CONTINUING:
+        return "the same command continues from here"
+    return "the same command starts from the beginning"
 
 
 def _better_command(error: BadInput, words: list[str]) -> str:

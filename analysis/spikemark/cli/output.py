@@ -3,6 +3,7 @@
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_LINES_OF_A_KIND = 10  # on standard error, before the rest is counted
 INTERRUPTED = 130  # exit status
+BETWEEN_LINES_S = 15.0  # on progress, where standard error is no terminal
 _LINE: ContextVar[str] = ContextVar("command line", default="")
 
 
@@ -245,7 +247,7 @@ def fail(line: str) -> NoReturn:
     raise typer.Exit(1) from None
 
 
-def interrupted(outcome: str = "the same command continues from here") -> NoReturn:
+def interrupted(outcome: str) -> NoReturn:
     """End an interrupted command, and say what came of it.
 
     Example:
@@ -267,7 +269,8 @@ def ending(
     Args:
         failures: classes of exceptions.
         words: the line for standard error, with {} for the exception.
-        if_interrupted: what comes of the work then, for the line that says so.
+        if_interrupted: what comes of the work then, for the line that says so; None: what
+            `spikemark` says of the command.
 
     Example:
         >>> from contextlib import suppress
@@ -280,7 +283,7 @@ def ending(
         fail(words.format(error))
     except KeyboardInterrupt:
         if if_interrupted is None:
-            interrupted()
+            raise
         interrupted(if_interrupted)
 
 
@@ -321,7 +324,7 @@ def bar(words: str = "") -> Iterator[Callable[[float, str], None]]:
 
 @contextmanager
 def bar_of_cycles(words: str) -> Iterator[Callable[[int, int], None]]:
-    """The same while cycles are simulated.
+    """The same while cycles are simulated; without a terminal, a line now and then.
 
     Yields a function of the cycles that are done and of all cycles, 0 as long as it is not known.
 
@@ -330,9 +333,15 @@ def bar_of_cycles(words: str) -> Iterator[Callable[[int, int], None]]:
         ...     advance(500, 1000)
     """
     with bar(f"starting {words}") as progress:
+        said_s = time.monotonic()
 
         def advance(done: int, cycles: int) -> None:
-            if done and cycles:
-                progress(done / cycles, words)
+            nonlocal said_s
+            if not (done and cycles):
+                return
+            progress(done / cycles, words)
+            if not sys.stderr.isatty() and time.monotonic() - said_s > BETWEEN_LINES_S:
+                said_s = time.monotonic()
+                say(f"{words}: {done} of {cycles} cycles")
 
         yield advance

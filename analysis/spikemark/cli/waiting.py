@@ -104,17 +104,14 @@ def waiting(
     spikemark waiting times.npy --unit ms
     """
     import spikemark
+    from spikemark.api.results import run_or_times
     from spikemark.records import imported
 
     one_form(format_, json=json, details=details)
-    is_file = source[0].is_file() or (source[0].suffix and not source[0].is_dir())
-    is_folder = len(source) == 1 and not is_file
+    is_folder = len(source) == 1 and source[0].is_dir()
     if is_folder:
         only_with(f"files, not {source[0]}", None, unit=unit, column=column)
-        times = imported.sums_in(source[0]) or imported.run_or_times(source[0])
-    else:
-        columns = pairs(column, "--column", "NAME=THEIRS")
-        times = spikemark.read_cycles(source, unit=unit, columns=columns)
+    times = run_or_times(source, unit, pairs(column, "--column", "NAME=THEIRS"))
     meetings: dict[str, Any] = {
         "schedule": schedule,
         "delay_ratio": delay_ratio,

@@ -153,8 +153,10 @@ def matches(value: Any, annotation: Any) -> bool:
 
 
 def _matches_sequence(value: Any, inner: tuple[Any, ...]) -> bool:
-    """Whether a value has a length and items of an annotated type; a text is no sequence."""
+    """Whether a value has a length and items of an annotated type; a text or table is none."""
     if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+        return False
+    if getattr(value, "ndim", 1) != 1:
         return False
     items = list(value[:MAX_ITEMS])
     return not inner or all(matches(item, inner[0]) for item in items)

@@ -67,6 +67,8 @@ def check_file(path: Path, advice: str = "", most: int | None = None) -> None:
         status = os.stat(path)
     except FileNotFoundError:
         raise _file_problem(path, "not found").within(advice=advice) from None
+    except NotADirectoryError:
+        raise _no_folder(path) from None
     except OSError as error:
         raise _unreadable(path, str(error.strerror or error)) from None
     except ValueError as error:  # a zero byte in the path
@@ -89,6 +91,17 @@ def _file_problem(path: Path | str, sentence: str) -> BadInput:
 
 def _unreadable(path: Path, reason: str) -> BadInput:
     return _file_problem(path, f"cannot be read: {reason}")
+
+
+def _no_folder(path: Path) -> BadInput:
+    """That a file stands where `path` needs a folder; the folder of the file may be meant."""
+    file = next(parent for parent in path.parents if parent.exists())
+    expected = f"a folder with {path.relative_to(file)}"
+    instead = None
+    if file.name == path.name:
+        instead = file.parent
+        expected = f"its folder, {instead}"
+    return BadInput(file=file, reason="a file", expected=expected, code="file", instead=instead)
 
 
 def _too_long(path: Path, most: int) -> BadInput:

@@ -10,8 +10,10 @@ RESULTS/cachesim/ID.json. A run takes up to a hundred times as long as without V
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.dataclasses import dataclass
@@ -21,12 +23,14 @@ from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.reading import read_json
-from spikemark.launch import CPUS, Launch
+from spikemark.launch import CPUS, Launch, available_cores
 from spikemark.launch.process import ProgramFailed, output
 from spikemark.machines import Profile
 from spikemark.models import caches
+from spikemark.network.description import read_description
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records import record, run_files
+from spikemark.running.durations import minutes
 from spikemark.running.simulation.smpirun import PROGRESS, Advance, followed
 
 from . import host
@@ -44,6 +48,10 @@ EVENTS = ("Ir", "Dr", "Dw", "I1mr", "D1mr", "D1mw", "ILmr", "DLmr", "DLmw")
 UNWANTED = ("cycles", "spikes", "counters", "energy")
 #: Longest time of a build, and of a run under Valgrind, s.
 SIMULATION_LIMIT_S = 3600.0
+#: Seconds under Valgrind for each synapse that is built, and for each neuron in each step, as one
+#: core of a virtual machine took them beside other programs.
+SYNAPSE_S = 27e-6
+NEURON_STEP_S = 4e-6
 #: Terms of `caches.prediction` that are read, and that are written.
 READ, WRITTEN = ("lists", "starts", "words"), ("ring", "buffers")
 
@@ -203,6 +211,7 @@ def simulate(
     last: Cache,
     simulate_ms: float | None = None,
     advance: Advance | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> SimulatedCaches:
     """Runs a description under Valgrind, every rank with its own caches, and predicts its misses.
 
@@ -214,13 +223,16 @@ def simulate(
         last: last cache of each rank.
         simulate_ms: length of the measured part, instead of that in the description.
         advance: is called with the cycles that are done and those in all.
+        say: takes a line on what is done next, and how long it will take.
 
     Raises BadInput if Valgrind is missing; ProgramFailed if the run fails.
     """
     if not shutil.which("valgrind"):
         reason = "command not found: install the package valgrind (setup/apt.txt)"
         raise BadInput(field="valgrind", reason=reason)
-    program = _build()
+    content = read_json(description)
+    say(f"under Valgrind, this takes about {minutes(expected_s(content, ranks, simulate_ms))}")
+    program = _build(say)
     with tempfile.TemporaryDirectory(prefix="cachesim-") as workspace:
         folder = Path(workspace)
         command = [
@@ -302,13 +314,39 @@ def _result(
     )
 
 
-def _build() -> Path:
+def expected_s(
+    description: Mapping[str, Any], ranks: int, simulate_ms: float | None = None
+) -> float:
+    """About how long a run takes under Valgrind: the network first, then the cycles, s.
+
+    Args:
+        description: the content of a run description.
+        ranks: number of ranks, each on a core while there are cores.
+        simulate_ms: length of the measured part, instead of that in the description.
+
+    Raises BadInput for a description that cannot be used.
+
+    Example:
+        >>> network = read_json(Path("tests/golden/analysis/networks/equal-4.json"))
+        >>> expected_s(network, 1, 200.0) > expected_s(network, 1, 100.0) > 0
+        True
+    """
+    known = read_description(dict(description))
+    model_ms = known.time.warmup_ms + (simulate_ms or known.time.simulate_ms)
+    steps = model_ms / known.time.resolution_ms
+    seconds = SYNAPSE_S * known.network.synapses + NEURON_STEP_S * known.neurons * steps
+    return seconds / min(ranks, available_cores())
+
+
+def _build(say: Callable[[str], None]) -> Path:
     """Builds the mini-app in build/cachesim, with -O2 and for any processor of this kind.
 
-    Valgrind lacks AVX-512. Raises ProgramFailed.
+    Valgrind lacks AVX-512. `say`: as of `simulate`. Raises ProgramFailed.
     """
     root = places.checkout()
     folder = root / "build" / "cachesim"
+    if not (folder / "miniapp").is_file():
+        say("before that, the mini-app is built for Valgrind, about 2 min")
     configure = ["cmake", "-S", str(root), "-B", str(folder), "-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DSPIKEMARK_ARCH="]
     for step in (configure, ["cmake", "--build", str(folder), "--target", "miniapp"]):

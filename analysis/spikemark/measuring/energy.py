@@ -20,6 +20,7 @@ from spikemark.models import power
 from spikemark.models.power import PowerTrace, Sampling, Segment
 from spikemark.quantities.quantity import Quantity, difference, missing
 from spikemark.records import run_files
+from spikemark.records.judged import caution_sentence
 from spikemark.records.record import Run
 from spikemark.records.schema import EnergyRecord
 from spikemark.running.energy import POWER_COLUMNS
@@ -145,9 +146,12 @@ class Energy:
     @property
     def remarks(self) -> list[str]:
         """What a reader must know before using the numbers."""
+        cautions = [caution_sentence(caution) for caution in self.run.cautions]
         if self.model:
-            return self.model.remarks
-        return self.source.remarks if self.source else []
+            return [*cautions, *self.model.remarks]
+        if self.source:
+            return [*cautions, *self.source.remarks]
+        return []
 
     @property
     def net_j(self) -> Quantity:

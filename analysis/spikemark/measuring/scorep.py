@@ -18,7 +18,6 @@ from spikemark.quantities.quantity import missing
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import counted, number
 from spikemark.records import record
-from spikemark.records.judged import FOREIGN, SHARED
 from spikemark.records.phases import NOT_TIMED
 
 from .scorep_files import BARRIER, PROFILE, TRACE, RegionTimes, files, read_profile, read_trace
@@ -109,9 +108,8 @@ def _complaint(time: dict[str, Any]) -> str:
 
 
 def _warnings(run: record.Run, seen: list[RegionTimes]) -> list[str]:
-    """What disturbed the run."""
-    host_warnings = [text for text in run.record.warnings if text.startswith(FOREIGN + SHARED)]
-    warnings = [f"busy host: {text}" for text in host_warnings]
+    """What disturbed the run, and what is missing in its traces."""
+    warnings = run.cautions
     flushes = sum(times.flushes for times in seen)
     if flushes:
         written = f"trace buffers were written out {counted(flushes, 'time')}"

@@ -11,6 +11,7 @@ from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.figure import PALETTE, intervals
 from spikemark.quantities.table import Cell, Column, Table
 from spikemark.quantities.words import number
+from spikemark.records.judged import caution_sentence
 from spikemark.records.record import Run
 from spikemark.records.recording import of_populations
 
@@ -80,7 +81,8 @@ class RunAnswer(Answer):
 
     @cached_property
     def _screen(self) -> Screen:
-        sentences = [_within_sentence(self.run, self.option), *_disturbed_sentence(self.run)]
+        cautions = [caution_sentence(caution) for caution in self.run.cautions]
+        sentences = [_within_sentence(self.run, self.option), *cautions]
         notes = remark_lines([self.option])
         notes += about([RatioTerm(self.option)], self.option.rtf, self.option.inputs)
         return Screen(sentences, [_beside_table(self.run, self.option)], notes)
@@ -96,7 +98,7 @@ class RunAnswer(Answer):
             "kind": self.run.record.kind,
             "measured": _measured(self.run),
             "prediction": content(self.option),
-            "remarks": remarks_on([self.option]),
+            "remarks": [*self.run.cautions, *remarks_on([self.option])],
         }
 
 
@@ -145,14 +147,6 @@ def _within_sentence(run: Run, prediction: Option) -> str:
         f"The run took {number(rtf)} times real time, {inside} the predicted"
         f" {interval(prediction.rtf)}."
     )
-
-
-def _disturbed_sentence(run: Run) -> list[str]:
-    """Why the times of a run say little, if they do."""
-    reason = run.disturbed()
-    if not reason:
-        return []
-    return [f"The run was disturbed, so its times say little about speed ({reason})."]
 
 
 def _beside_table(run: Run, prediction: Option) -> Table:

@@ -159,6 +159,24 @@ class Frames(Summarised):
         return [f"{labels[id]}: left out: {reason}" for id, reason in self.unreadable.items()]
 
     @property
+    def cautions(self) -> list[str]:
+        """How many runs have times that are no evidence of speed, by kind of reason.
+
+        Example:
+            >>> results = load_folder("docs/notebooks/data/waiting/jureca-dc")
+            >>> results.cautions  # simulated runs have none
+            []
+        """
+        of_runs: dict[str, list[str]] = {}
+        for run in self.records.values():
+            for caution in run.cautions:
+                of_runs.setdefault(caution.split(":")[0], []).append(caution)
+        return [
+            f"{len(cautions)} of {counted(len(self.records), 'run')}: such as {cautions[0]}"
+            for cautions in of_runs.values()
+        ]
+
+    @property
     def swept(self) -> list[str]:
         """Columns of `runs` that differ between runs: fields of the grid, ranks and threads.
 
@@ -259,7 +277,8 @@ def configurations(runs: pd.DataFrame) -> pd.Series:
     """What to call the configuration of each run.
 
     Its schedule, with what else tells it from the others of `runs`. Exchange and wire are named
-    where they differ between runs, so that no other schedule gets the credit.
+    where they differ between runs, so that no other schedule gets the credit. A placement is named
+    where it is not the usual one of the schedule, and of all runs of a schedule that has several.
 
     Example:
         >>> frames = load_folder(Path("docs/notebooks/data/waiting/jureca-dc"))
@@ -275,19 +294,30 @@ def configurations(runs: pd.DataFrame) -> pd.Series:
     for name in ("exchange", "wire"):
         if (alike[name].nunique() > 1).any() or without_lag[name].nunique() > 1:
             further.append(name)
-    named: pd.Series = runs.apply(_configuration, axis=1, further=further).astype(TEXT)
+    placements = runs.groupby("schedule", observed=True)["placement"].nunique()
+    several = set(placements.index[placements > 1])
+    named: pd.Series = runs.apply(
+        _configuration, axis=1, further=further, several_placements=several
+    ).astype(TEXT)
     return named
 
 
-def _configuration(run: pd.Series, further: list[str]) -> str:
-    """What to call the configuration of a run, a row of `runs`; `further`: columns to name."""
+def _configuration(run: pd.Series, further: list[str], several_placements: set[str]) -> str:
+    """What to call the configuration of a run, a row of `runs`.
+
+    Args:
+        run: a row of `runs`.
+        further: columns to name.
+        several_placements: schedules whose placement is always named.
+    """
     schedule = SCHEDULES.get(run["schedule"])
     details = []
     if schedule is None or schedule.uses_delay_ratio:
         details.append(f"D\u00a0=\u00a0{run['delay_ratio']}")
     if run["lag"] > 1:
         details.append(f"lag\u00a0{run['lag']}")
-    if run["placement"] != (schedule.placement if schedule else "area"):
+    usual = schedule.placement if schedule else "area"
+    if run["placement"] != usual or run["schedule"] in several_placements:
         details.append(f"placement {run['placement']}")
     for name in further:
         if run[name]:

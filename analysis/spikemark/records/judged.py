@@ -28,6 +28,7 @@ FOREIGN_CORES = 0.1
 STOLEN_CORES = 0.02
 THROTTLED_CORES = 0.02
 OVERSUBSCRIBED = "oversubscribed"
+NO_EVIDENCE = "times are no evidence of speed"
 #: Seconds that the measured part of a run lasts at least, else the run says nothing about speed.
 #: The system counts busy time in ticks of 10 ms; in less than 20 of them the mini-app cannot tell
 #: whether other programs kept more than a tenth of a core busy (host.foreign_load is null,
@@ -79,13 +80,25 @@ def warnings(record: dict[str, Any]) -> list[str]:
 
 
 def no_evidence(reason: str) -> str:
-    """That the times of a run do not tell its speed, and why.
+    """That the times of a run do not tell its speed, and why; a reason that says so stays.
 
     Example:
         >>> no_evidence("other processes kept 1.2 cores busy")
         'other processes kept 1.2 cores busy; times are no evidence of speed'
     """
-    return f"{reason}; times are no evidence of speed"
+    if reason.endswith(NO_EVIDENCE):
+        return reason
+    return f"{reason}; {NO_EVIDENCE}"
+
+
+def caution_sentence(caution: str) -> str:
+    """One of `Run.cautions` as a sentence.
+
+    Example:
+        >>> caution_sentence(no_evidence("the measured part lasts 50 ms"))
+        'Caution: the measured part lasts 50 ms; times are no evidence of speed.'
+    """
+    return f"Caution: {caution}."
 
 
 def too_short(kind: str, simulate_s: float, clock_share: float) -> str:

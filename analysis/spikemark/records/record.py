@@ -30,7 +30,7 @@ from .arrays import (
     read_object,
     read_table,
 )
-from .judged import FOREIGN, FOREIGN_CORES, SHARED, too_short
+from .judged import FOREIGN, FOREIGN_CORES, SHARED, no_evidence, too_short
 from .phases import BARRIER, COMPUTE_PHASES, OVERLAP, PARTS, THREADS
 from .schema import FORMAT_VERSIONS, CommonRecord, LaunchRecord, Record
 
@@ -311,6 +311,29 @@ class Run(Summarised):
         """
         timing = self.record.timing
         return too_short(self.record.kind, timing.simulate_s, timing.timer_overhead)
+
+    @property
+    def cautions(self) -> list[str]:
+        """Why the times are no evidence of speed: disturbed, on shared cores, or too short.
+
+        Every command that judges the times of a run says so. Empty for simulated runs.
+
+        Example:
+            >>> run = load_run("tests/golden/analysis/records/aware-4")
+            >>> [caution.split(":")[0] for caution in run.cautions]
+            ['foreign load']
+        """
+        first = self.disturbed()
+        reasons = [first]
+        for warning in self.record.warnings:
+            if first and warning.startswith(FOREIGN + SHARED):
+                reasons.append(warning)
+        reasons.append(self.too_short)
+        by_kind: dict[str, str] = {}
+        for reason in reasons:
+            if reason:
+                by_kind.setdefault(reason.split(":")[0], no_evidence(reason))
+        return list(by_kind.values())
 
     @property
     def waiting_phases(self) -> tuple[str, ...]:

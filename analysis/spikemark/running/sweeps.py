@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 SNAKEMAKE_ENDING_S = 15.0
 #: Seconds between two looks at what of it is left.
 LOOK_S = 0.1
+#: Fewest runs of which most are disturbed only by a busy host.
+FEWEST_OF_BUSY_HOST = 4
 #: The results folder of an experiment that compares several profiles.
 SEVERAL = "simulated"
 
@@ -73,6 +75,18 @@ class SweepPlanAnswer(Answer):
     lines: list[str]  #: what the missing runs will take, and what keeps them from it
     left_out: list[str] = field(default_factory=list)  #: what cannot run, and why
     status: int = 0  #: exit status; nothing was run, so nothing failed
+
+    @property
+    def sentence(self) -> str:
+        """What the missing runs will take, and what keeps them from it.
+
+        Example:
+            >>> import spikemark as sm
+            >>> plan = sm.sweep("smoke", dry_run=True)
+            >>> plan.sentence.split(",")[0]
+            '8 runs'
+        """
+        return " ".join(self.lines)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -96,11 +110,11 @@ class SweepPlanAnswer(Answer):
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark sweep --dry-run` prints."""
-        notes = []
+        lines = []
         for run in self.runs:
             state = "done   " if run.id in self.done else "missing"
-            notes.append(f"{state}  {run.id}  {run.label}")
-        return Screen(self.lines, notes=notes)
+            lines.append(f"{state}  {run.id}  {run.label}")
+        return Screen([*lines, *self.lines])
 
     def content(self) -> dict[str, Any]:
         """The folder of the results, the lines of the screen, and the runs."""
@@ -415,7 +429,8 @@ def sweep(
         results: their folder.
         conclude: adds to the outcome, such as `report.conclude`.
         stream: for lines about the progress; None for standard output.
-        again: how many runs that other programs disturbed are measured again (`disturbed`).
+        again: how many runs that other programs disturbed are measured again (`disturbed`); none
+            where they disturbed most of the runs just measured.
 
     Raises BadInput for a missing mini-app or SimGrid, and a folder that cannot be written; OSError
     where the plan cannot be written. KeyboardInterrupt passes through once everything that was
@@ -432,13 +447,18 @@ def sweep(
         smpirun.version()
         places.program("miniapp_smpi")
     write_json(results.experiment, experiment.model_dump(mode="json", exclude_unset=True))
+    missing = [run for run in runs if not results.measured(run.id)]
     outcome = _measure(experiment, runs, results, stream)
+    busy = _busy_host(results, missing)
     if not results.plan.is_file():
         # Says why Snakemake could not write it, such as a full disk.
         plan(experiment, runs, results)
     while not outcome.failed and not outcome.complaints:
         spoiled = disturbed(results, runs, again)
         if not spoiled:
+            break
+        if busy:
+            print(busy, file=stream, flush=True)
             break
         conclude(outcome)  # so that there is a report, whenever somebody interrupts the rest
         if outcome.headline:
@@ -451,6 +471,7 @@ def sweep(
             flush=True,
         )
         outcome = _measure_again(experiment, runs, results, stream, spoiled)
+        busy = _busy_host(results, [run for run in runs if run.id in spoiled])
     conclude(outcome)
     return outcome
 
@@ -513,6 +534,31 @@ def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:
     limit = max(0, again - results.aside())
     if limit == 0:
         return []
+    loads = _loads_of_others(results, runs)
+    worst_first = sorted(
+        loads,
+        key=lambda run_id: loads[run_id],
+        reverse=True,
+    )
+    return worst_first[:limit]
+
+
+def _busy_host(results: Results, measured: list[RunSpec]) -> str:
+    """Why none is measured again, if other programs disturbed most of these runs; else empty.
+
+    `measured`: the runs that were measured just now.
+    """
+    spoiled = _loads_of_others(results, measured)
+    if len(measured) < FEWEST_OF_BUSY_HOST or 2 * len(spoiled) <= len(measured):
+        return ""
+    return (
+        f"other programs disturbed {len(spoiled)} of {counted(len(measured), 'run')}: this host is"
+        " busy, so none is measured again now; the same command does it once the host is quiet"
+    )
+
+
+def _loads_of_others(results: Results, runs: list[RunSpec]) -> dict[str, float]:
+    """The cores that other programs kept busy, by the id of each run that they spoiled."""
     loads: dict[str, float] = {}
     for run in runs:
         try:
@@ -523,12 +569,7 @@ def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:
         load_of_others = record.host.foreign_load or 0.0
         if load_of_others >= DISTURBED_CORES and not oversubscribed:
             loads[run.id] = load_of_others
-    worst_first = sorted(
-        loads,
-        key=lambda run_id: loads[run_id],
-        reverse=True,
-    )
-    return worst_first[:limit]
+    return loads
 
 
 def _snakemake(results: Results, progress: Progress) -> int:

@@ -1,6 +1,7 @@
 """Functions of the public API answer as the commands do, and each answer has its three faces."""
 
 import json
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -10,6 +11,7 @@ from swept import planned, write
 from synthetic import write_run
 
 import spikemark as sm
+from spikemark.core.errors import BadInput
 
 matplotlib.use("Agg")
 NETWORK = {"areas": 2, "neurons_per_area": 60, "indegree": 10}
@@ -187,3 +189,63 @@ def test_an_unknown_network_is_named_as_it_was_given(words, field, spikemark):
     with pytest.raises(sm.BadInput) as error:
         sm.predict("mamm", "jureca-dc")
     assert error.value.field == "network"
+
+
+#: Functions that read folders, with what they need beside them.
+OF_FOLDERS = {"load": {}, "load_run": {}, "energy": {"machine": "jureca-dc"}}
+RUN = "tests/golden/analysis/records/aware-4"
+
+
+def files_of_times(folder) -> dict[str, pd.DataFrame | np.ndarray | Path]:
+    """The same compute times in every form: files, and what holds them in memory."""
+    compute_s = np.random.default_rng(1).normal(1e-3, 5e-5, (4, 400))  # [rank, cycle]
+    np.save(folder / "times.npy", compute_s)
+    rank, cycle = np.indices(compute_s.shape)
+    columns = {"rank": rank.ravel(), "cycle": cycle.ravel(), "compute_s": compute_s.ravel()}
+    table = pd.DataFrame(columns)
+    table.to_csv(folder / "times.csv", index=False)
+    table.to_parquet(folder / "times.parquet")
+    files = {name: folder / f"times.{name}" for name in ("npy", "csv", "parquet")}
+    return {**files, "frame": table, "array": compute_s}
+
+
+def test_waiting_takes_the_files_that_its_command_takes(tmp_path, spikemark):
+    given = files_of_times(tmp_path)
+    of_array = sm.waiting(given["array"]).table
+    for name in ("npy", "csv", "parquet"):
+        of_file = sm.waiting(given[name], unit="s")
+        pd.testing.assert_frame_equal(of_file.table, of_array, rtol=1e-3)
+        words = ("waiting", given[name], "--unit", "s", "--json")
+        assert json.loads(spikemark(*words)[1]) == json.loads(of_file.to_json())
+    renamed = sm.waiting([given["csv"]], unit="s", columns={"compute": "compute_s"})
+    pd.testing.assert_frame_equal(renamed.table, of_array, rtol=1e-3)
+
+
+@pytest.mark.parametrize("argument", [{"unit": "s"}, {"columns": {"compute": "compute_s"}}])
+@pytest.mark.parametrize("times", [RUN, np.full((2, 100), 1e-3)], ids=["folder", "array"])
+def test_waiting_refuses_what_is_only_for_files(times, argument):
+    with pytest.raises(BadInput) as error:
+        sm.waiting(times, **argument)
+    assert error.value.field in argument
+
+
+def test_a_table_in_memory_is_refused_by_its_argument(tmp_path):
+    table = files_of_times(tmp_path)["frame"]
+    for function, argument in ((sm.waiting, "times"), (sm.read_cycles, "paths")):
+        with pytest.raises(BadInput) as error:
+            function(table)
+        assert error.value.field == argument
+
+
+@pytest.mark.parametrize("name", OF_FOLDERS)
+@pytest.mark.parametrize("form", ["npy", "csv", "parquet"])
+def test_a_file_in_place_of_a_folder_is_refused_by_its_name(name, form, tmp_path):
+    file = files_of_times(tmp_path)[form]
+    with pytest.raises(BadInput) as error:
+        getattr(sm, name)(file, **OF_FOLDERS[name])
+    assert Path(error.value.file) == file
+
+
+@pytest.mark.parametrize("command", ["waiting", "energy"])
+def test_the_record_of_a_run_is_answered_with_its_folder(command, refusal):
+    assert refusal(command, f"{RUN}/record.json").endswith(f"spikemark {command} {RUN}")

@@ -127,6 +127,9 @@ def test_sweep_lists_its_runs(spikemark, tmp_path):
     plan = sm.sweep("demo", dry_run=True, results=tmp_path)
     check(plan, spikemark, ["sweep", "demo", "--dry-run", "--results", tmp_path])
     assert plan.table["id"].is_unique and not plan.table["done"].any()
+    *runs, _ = spikemark("sweep", "demo", "--dry-run", "--results", tmp_path)[1].splitlines()
+    assert all(run["id"] in line for run, line in zip(plan.content()["runs"], runs, strict=False))
+    assert not any(id in plan.sentence for id in plan.table["id"])  # what they take comes last
     with pytest.raises(sm.BadInput) as error:
         sm.sweep("demo", dry_run=True, again=1)
     assert error.value.field == "again"

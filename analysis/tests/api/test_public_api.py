@@ -28,8 +28,8 @@ SIGNATURES = {
     " weights_from=None machine=None on=None threads=None ranks_per_node=None rate=None group=None"
     " levels=None side=sender merged=False out_table=None delay_ratio=1 seed=1",
     "save_figure": "axes file caption=",
-    "waiting": "times * schedule=None delay_ratio=None lag=None group_period=None ranks=None"
-    " changes=()",
+    "waiting": "times * unit=None columns=None schedule=None delay_ratio=None lag=None"
+    " group_period=None ranks=None changes=()",
     "network": "name_or_file * full=False rate=None **options",
     "machine": "name_or_file",
     "predict": "network machine * nodes=None ranks=None threads=None ranks_per_node=None on=None"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from spikemark.cli import options
+from spikemark.cli import main, options
 from spikemark.core.errors import BadInput
 from spikemark.network.presets import PRESETS
 
@@ -129,3 +129,20 @@ def test_settings_are_json_or_text():
     for text in ('a={"b": 1, "b": 2}', "a=" + "[" * 5000, "a=[1", "a=[NaN]"):
         with pytest.raises(BadInput, match=r"--set a(, line 1)?: "):
             options.settings([text])
+
+
+#: Commands that keep what was done before an interruption; their own tests show that they go on.
+GO_ON = {"sweep", "study", "dryrun", "tender run", "tender accept"}
+
+
+@pytest.mark.parametrize("command", [*main.commands(), "tender run", "tender accept"])
+def test_only_a_command_that_goes_on_says_so_when_it_is_interrupted(
+    command, monkeypatch, spikemark
+):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "app", interrupted)
+    status, output, errors = spikemark(*command.split(), "network.json")
+    assert (status, output, errors.count("\n")) == (130, "", 1)
+    assert ("continues" in errors) == (command in GO_ON)

@@ -1,6 +1,7 @@
 """From records to frames, with planted faults."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,19 @@ def test_rows_hold_what_the_records_hold(measured):
     assert len(frames.ranks) == 2 * len(runs)
     assert frames.swept == ["schedule", "placement", "delay_ratio"]
     assert len(set(configurations(frames.runs))) == 3
+
+
+def test_every_placement_of_a_schedule_that_has_several_is_named():
+    runs = load_folder(Path("docs/notebooks/data/waiting/jureca-dc")).runs
+    aware = runs[runs["schedule"] == "structure_aware"].iloc[:1]
+    usual = aware["placement"].iloc[0]
+    others = [aware.assign(placement=placement) for placement in ("area_group", "area_group")]
+    both = pd.concat([runs, *others], ignore_index=True)
+    names = configurations(both)
+    assert both.groupby(names)["placement"].nunique().eq(1).all()
+    for name, run in zip(names, both.itertuples(), strict=True):
+        assert (run.placement in name) == (run.schedule == "structure_aware")
+    assert not any(usual in name for name in configurations(runs))
 
 
 def test_fields_of_the_grid_are_columns(tmp_path):

@@ -1,6 +1,7 @@
 """What other programs disturbed is measured again, up to a limit; nothing else ever is."""
 
 import json
+import shutil
 
 import pytest
 import swept
@@ -85,3 +86,29 @@ def test_a_record_stays_where_measuring_again_fails(sweep):
     reasons = [{}, {"x": "killed"}]
     assert again(4, lambda: reasons.pop(0)).status == 1 and reasons == []
     assert all(results.measured(run.id) for run in runs)
+
+
+@pytest.mark.parametrize(("disturbed", "expected"), [(3, []), (2, [1, 2])])
+def test_a_busy_host_measures_nothing_again_until_the_next_call(disturbed, expected, sweep, capsys):
+    results, runs, again = sweep
+    for run in runs:
+        shutil.rmtree(results.run(run.id))
+    measured, ever = [], set()
+
+    def measure():
+        for run in runs:
+            if not results.measured(run.id):
+                is_first = run.seed not in ever
+                ever.add(run.seed)
+                measured.append(run.seed)
+                load = 1.7 if run.seed <= disturbed and is_first else 0.0
+                swept.write(results, run, host__foreign_load=load)
+
+    again(4, measure)
+    assert sorted(measured[len(runs) :]) == expected
+    said = f"{disturbed} of {len(runs)}" in capsys.readouterr().out
+    assert said == (not expected)
+    del measured[: len(runs)]
+    again(4, measure)
+    assert sorted(measured) == list(range(1, disturbed + 1))  # at this call, or at the one before
+    assert not sweeps.disturbed(results, runs, 4)

@@ -29,6 +29,7 @@ from spikemark.records import dry_run
 from spikemark.records.dry_run import DryRun
 from spikemark.records.imported import CycleTimes, run_or_times
 from spikemark.records.phases import COMPUTE_PARTS, THREADS
+from spikemark.records.record import Run
 
 PHASES = tuple(part for part in COMPUTE_PARTS if part != THREADS)
 #: Streams of random numbers of nodes lie beyond those of ranks.
@@ -333,7 +334,10 @@ def replay(
                 field="compute_of",
                 code="conflict",
             )
-        return SimulatedCompute({"run": str(run)}, times, [])
+        cautions = []
+        if isinstance(measured_run, Run):
+            cautions = [f"{run}: {caution}" for caution in measured_run.cautions]
+        return SimulatedCompute({"run": str(run)}, times, cautions)
     measured.check(measured_run, _full(description, of))
     facts = {
         "run": str(run),
