@@ -80,8 +80,10 @@ def interrupted(compute: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planted", [late, interrupted])
-@pytest.mark.parametrize(("trace_of", "copies"), [(trace, 1.4), (of, 1.5)])
+@pytest.mark.parametrize("planted", [late, pytest.param(interrupted, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ("trace_of", "copies"), [(trace, 1.4), pytest.param(of, 1.5, marks=pytest.mark.nightly)]
+)
 def test_an_answer_needs_little_more_room_than_the_times(planted, trace_of, copies):
     """With all that --json has; beside the times, which are there already.
 
