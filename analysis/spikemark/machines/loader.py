@@ -21,6 +21,8 @@ from .profile import Profile, arranged, checked
 #: Kinds of files: a profile, one of a node with accelerators, a machine of parts.
 PROFILE, ACCELERATED = "profile", "accelerator"
 ALL = (PROFILE, ACCELERATED, PARTS)
+#: Why no data sheet gives what is unknown of a node.
+NO_PROCESSOR = "`processor: ID` in its file takes it from a data sheet"
 
 
 def folder() -> Path:
@@ -115,11 +117,11 @@ def _with_data_sheet(profile: Profile, path: Path) -> Profile:
     A profile of published runs may name a processor that has no sheet; an offer is asked for one.
     """
     if profile.processor is None:
-        return profile
+        return replace(profile, without_sheet=NO_PROCESSOR)
     completed = processors.completed(profile.values, profile.processor, profile.name)
     remarks = () if profile.measured_as else completed.remarks
     values = arranged(completed.values, str(path))
-    return replace(profile, values=values, remarks=remarks)
+    return replace(profile, values=values, remarks=remarks, without_sheet=completed.without_sheet)
 
 
 def _check_identity(profile: Profile, measured_as: str, path: Path) -> None:
