@@ -110,5 +110,5 @@ def test_a_sheet_of_sockets_asks_for_their_number(tmp_path):
     values = {path: value for path, value in STATED.items() if path != "node.sockets"}
     file = write(tmp_path, processor=PROCESSOR, values=values)
     for function in answers(tmp_path, file).values():
-        with pytest.raises(UnknownValue, match="node.sockets"):
+        with pytest.raises(UnknownValue, match=r"node\.sockets"):
             function()
