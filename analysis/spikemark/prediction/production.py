@@ -31,6 +31,7 @@ from .option import (
     Option,
     SearchResult,
     Way,
+    is_near,
     named_inputs,
     numbers_of_nodes,
     ordered,
@@ -332,9 +333,11 @@ def anchored(
     options = ordered(options, target, PRODUCTION_TIE)
 
     def look_for_surest() -> Option:
-        return options[0] if target is None else surest_of(options, target, SURE)
+        if target is None or not is_near(options, target):
+            return options[0]
+        return surest_of(options, target, SURE)
 
-    return SearchResult(options[0], options, look_for_surest)
+    return SearchResult(options[0], options, look_for_surest, is_given=nodes is not None)
 
 
 def largest_window(question: Question) -> int | None:

@@ -404,6 +404,7 @@ def sweep(
     conclude: Callable[["SweepOutcome"], None],
     stream: TextIO | None = None,
     again: int = 0,
+    length_is_given: bool = False,
 ) -> SweepOutcome:
     """Measures the missing runs, then calls `conclude`.
 
@@ -416,6 +417,7 @@ def sweep(
         conclude: adds to the outcome, such as `report.conclude`.
         stream: for lines about the progress; None for standard output.
         again: how many runs that other programs disturbed are measured again (`disturbed`).
+        length_is_given: rules say how long runs last, so that nobody can make them longer.
 
     Raises BadInput for a missing mini-app or SimGrid, and a folder that cannot be written; OSError
     where the plan cannot be written. KeyboardInterrupt passes through once everything that was
@@ -432,7 +434,7 @@ def sweep(
         smpirun.version()
         places.program("miniapp_smpi")
     write_json(results.experiment, experiment.model_dump(mode="json", exclude_unset=True))
-    outcome = _measure(experiment, runs, results, stream)
+    outcome = _measure(experiment, runs, results, stream, length_is_given)
     if not results.plan.is_file():
         # Says why Snakemake could not write it, such as a full disk.
         plan(experiment, runs, results)
@@ -473,7 +475,11 @@ def _measure_again(
 
 
 def _measure(
-    experiment: Experiment, runs: list[RunSpec], results: Results, stream: TextIO | None
+    experiment: Experiment,
+    runs: list[RunSpec],
+    results: Results,
+    stream: TextIO | None,
+    length_is_given: bool = False,
 ) -> SweepOutcome:
     """Has Snakemake measure what is missing."""
     missing = _Missing(runs, results)
@@ -482,7 +488,7 @@ def _measure(
         progress.say(f"{experiment.name}: {missing}")
         for sentence in remarks(runs):
             progress.say(sentence)
-        if missing.too_short:
+        if missing.too_short and not length_is_given:
             progress.say(missing.too_short)
         status = _snakemake(results, progress)
         by_others = [run_id for run_id in progress.pending if results.measured(run_id)]
