@@ -278,7 +278,7 @@ def _bench_runs(request: TenderRequest) -> Iterator[_NewRun]:
         limit = f"at most {share:g} of {request.node_memory_gb:g} GB"
         if nest_gb is not None:
             need = [number(gigabytes, 2) for gigabytes in nest_need_gb(bench_network)]
-            limit = f"{limit}, and with NEST all of it: {with_ends(*need)} GB"
+            limit = f"{limit}; NEST needs {with_ends(*need)} GB"
         scaling = f"{request.areas} areas of {area}: {limit}."
         name = f"bench-{size}"
         yield _run(request, name, size, bench_network, scaling, measured=True, nodes=1)

@@ -13,7 +13,7 @@ from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import identity, parts, processors, units
+from . import bandwidths, identity, parts, processors
 from .fields import MachineFile
 from .parts import PARTS, MachineOfParts
 from .profile import Profile, arranged, checked
@@ -116,7 +116,7 @@ def _with_data_sheet(profile: Profile, path: Path) -> Profile:
 
     A profile of published runs may name a processor that has no sheet; an offer is asked for one.
     """
-    of_network = units.remarks_on_bandwidth(profile.values, profile.title, profile.name)
+    of_network = bandwidths.remarks_on_bandwidth(profile.values, profile.title, profile.name)
     if profile.processor is None:
         return replace(profile, without_sheet=NO_PROCESSOR, remarks=of_network)
     completed = processors.completed(profile.values, profile.processor, profile.name)

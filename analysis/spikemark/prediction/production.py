@@ -244,11 +244,13 @@ def refuse_unfit(run: PublishedRun, machine: AnyMachine, title: str) -> None:
     need = node_need_gb(run)
     if need is None or fits(run, machine) is not False:
         return
+    where = f"each of {run.nodes} nodes"
+    if run.nodes == 1:
+        where = "one node"
     raise BadInput(
         field=MEMORY,
         value=f"{machine.values[MEMORY].value:g} GB",
-        reason=f"{run.title} needs at least {number(need[1])} GB for {title} on each of"
-        f" {counted(run.nodes, 'node')}",
+        reason=f"{run.title} needs at least {number(need[1])} GB for {title} on {where}",
         expected="more memory, or more nodes",
         code="range",
     )

@@ -5,10 +5,10 @@ import yaml
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines import units
+from spikemark.machines import bandwidths, units
 from spikemark.machines.fields import COUNT, FIELDS
 
-BANDWIDTH = units.BANDWIDTH
+BANDWIDTH = bandwidths.BANDWIDTH
 RATES = [("NDR200", 200), ("HDR100", 100), ("NDR", 400), ("EDR", 100), ("25 Gbit/s", 25)]
 
 
