@@ -217,7 +217,7 @@ def may_not_fit(run: PublishedRun, machine: AnyMachine) -> list[str]:
     Example:
         >>> from spikemark import machines
         >>> run = next(run for run in points.published() if run.program == "nest")
-        >>> may_not_fit(run, machines.load("jureca-dc"))
+        >>> may_not_fit(run.with_nodes(64), machines.load("jureca-dc"))
         []
     """
     need = node_need_gb(run)
