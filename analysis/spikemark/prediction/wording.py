@@ -78,7 +78,7 @@ def _exact(value: float) -> str:
     """A number that nothing makes uncertain, without what rounding left of it.
 
     >>> _exact(20999.9999999999964), _exact(0.25)
-    ('21\u202f000', '0.25')
+    ('21\\u202f000', '0.250')
     """
     return integer(value) if abs(value) >= WHOLE else number(value, most_decimals=3)
 
