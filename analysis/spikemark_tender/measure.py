@@ -272,7 +272,14 @@ def sweep(experiment: Experiment, work: Path) -> list[Run]:
     """
     results = sweeps.folder(experiment, None, work)
     planned = sweeps.planned(experiment, results).runs
-    outcome = sweeps.sweep(experiment, planned, results, lambda outcome: None, sys.stderr)
+    outcome = sweeps.sweep(
+        experiment,
+        planned,
+        results,
+        lambda outcome: None,
+        sys.stderr,
+        length_is_given=True,
+    )
     failures = [f"{label}: {reason}" for label, reason in outcome.failed.items()]
     failures += outcome.complaints
     if failures:

@@ -25,9 +25,10 @@ from spikemark.core import fields
 from spikemark.core.errors import BadInput
 from spikemark.core.files import whole_folder, write_atomically, write_json
 from spikemark.network.presets import PRESETS
-from spikemark.prediction import memory, question
+from spikemark.prediction import memory, program_costs, question
 from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
+from spikemark.quantities.words import number, with_ends
 
 from . import formats, nest, schema, source
 from .formats import JOULES, RTF, Bundle
@@ -43,6 +44,7 @@ PRESET = "mam-benchmark"
 QUICK_OPTIONS = ["areas=4", "neurons_per_area=20000", "indegree=500"]
 #: Share of a node's memory that the structures of the mini-app take, by size of a bench network.
 MEMORY_SHARES = {"small": 0.1, "medium": 0.3, "large": 0.6}
+SIZE_FOR_NEST = "small"  #: of the bench network that NEST simulates, which needs more memory
 NEURONS_STEP = 100  #: neurons of an area of a bench network are a multiple of it,
 MAX_NEURONS_STEPS = 1_000_000  #: up to so many times
 #: The longest model time takes the minimum duration at this real-time factor,
@@ -220,9 +222,9 @@ def _tender(
 
 
 def _nest_rule() -> dict[str, Any]:
-    """Fields of schema.NestRule: a bench network of medium size, which NEST has room for, too."""
+    """Fields of schema.NestRule: the bench network that a node has room for with NEST, too."""
     return {
-        "run": "bench-medium",
+        "run": f"bench-{SIZE_FOR_NEST}",
         "version": nest.VERSION,
         "repetitions": nest.REPETITIONS,
         "spread": nest.LARGEST_SPREAD,
@@ -267,10 +269,16 @@ def _bench_runs(request: TenderRequest) -> Iterator[_NewRun]:
     rate_hz = float(request.target.rates.hz @ sizes) / network.neurons
     for size, share in MEMORY_SHARES.items():
         limit_bytes = 1e9 * request.node_memory_gb * share
-        bench_network = _bench(request.areas, indegree, rate_hz, limit_bytes)
+        nest_gb = None
+        if request.nest and size == SIZE_FOR_NEST:
+            nest_gb = request.node_memory_gb
+        bench_network = _bench(request.areas, indegree, rate_hz, limit_bytes, nest_gb)
         neurons = bench_network.known.network.populations[0].size
         area = f"{neurons} neurons, {indegree} synapses per neuron, {rate_hz:.3g} Hz"
         limit = f"at most {share:g} of {request.node_memory_gb:g} GB"
+        if nest_gb is not None:
+            need = [number(gigabytes, 2) for gigabytes in nest_need_gb(bench_network)]
+            limit = f"{limit}; NEST needs {with_ends(*need)} GB"
         scaling = f"{request.areas} areas of {area}: {limit}."
         name = f"bench-{size}"
         yield _run(request, name, size, bench_network, scaling, measured=True, nodes=1)
@@ -323,15 +331,36 @@ def _needed_bytes(network: Question, ranks: int) -> float:
     return float(memory.of_run(network.description, ranks, 1).stays.sum())
 
 
+def nest_need_gb(network: Question) -> tuple[float, float, float]:
+    """Memory of a network in NEST in GB, with its 95 % interval, as predictions take it.
+
+    Example:
+        >>> middle, low, high = nest_need_gb(question.of_preset(PRESET))
+        >>> low < middle < high
+        True
+    """
+    needed = program_costs.MEMORY_OF_NEST
+    known = network.known
+    return needed.gigabytes(known.neurons, known.network.synapses)
+
+
 def _bench(
     areas: int,
     indegree: int,
     rate_hz: float,
     limit_bytes: float,
+    nest_gb: float | None = None,
 ) -> Question:
     """The mam-benchmark with areas as large as the memory allows, with one rank for each area.
 
-    Raises BadInput where the smallest areas need more than `limit_bytes`.
+    Args:
+        areas: of the network.
+        indegree: synapses per neuron.
+        rate_hz: of all neurons.
+        limit_bytes: that the structures of the mini-app may take.
+        nest_gb: that NEST may take, too, with 65 B for each synapse; None: it is not run.
+
+    Raises BadInput where the smallest areas need more.
     """
 
     def of_steps(steps: int) -> Question:
@@ -346,7 +375,16 @@ def _bench(
     def bytes_of_steps(steps: int) -> float:
         return _needed_bytes(of_steps(steps), areas)
 
+    def most_with_nest(steps: int) -> float:
+        return nest_need_gb(of_steps(steps))[2]
+
     steps = bisect_right(range(1, MAX_NEURONS_STEPS), limit_bytes, key=bytes_of_steps)
+    if steps and nest_gb is not None:
+        steps = bisect_right(range(1, steps + 1), nest_gb, key=most_with_nest)
+        if steps == 0:
+            smallest = f"{most_with_nest(1):.3g} GB"
+            value = f"{nest_gb:.3g} GB for NEST"
+            raise BadInput(field="node_memory", value=value, expected=smallest)
     if steps == 0:
         memory_gb = f"{limit_bytes / 1e9:.3g} GB for the network"
         smallest = f"{bytes_of_steps(1) / 1e9:.3g} GB"

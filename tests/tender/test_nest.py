@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ from tender import offered
 import spikemark
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.prediction import program_costs
 from spikemark.prediction.points import OWN
 from spikemark_tender import check, formats, nest, offers
 
@@ -86,6 +88,48 @@ def test_honest_runs_pass_and_every_layout_has_its_figure(tmp_path, bundle):
     factor = one_node[formats.RTF]
     assert 6.0 <= factor["low"] <= factor["value"] <= factor["high"] <= 6.3
     assert two_nodes["layout"] == {"ranks": 4, "threads": 64, "nodes": 2}
+
+
+@pytest.mark.parametrize("node_memory_gb", [0.01, 1.0, 768.0])
+def test_the_network_of_nest_surely_fits_on_a_node(tmp_path, node_memory_gb):
+    bundle = offered.bundle(tmp_path / "bundle", nest=True, node_memory_gb=node_memory_gb)
+    rule = bundle.tender.run(bundle.tender.nest.run)
+    *_, most_gb = program_costs.MEMORY_OF_NEST.gigabytes(
+        rule.expected.neurons, rule.expected.synapses
+    )
+    assert 0.5 * node_memory_gb < most_gb <= node_memory_gb
+    synapses = {run.size: run.expected.synapses for run in bundle.tender.runs}
+    assert rule.size == "small" and synapses["small"] < synapses["medium"]
+    without = offered.bundle(tmp_path / "without", node_memory_gb=node_memory_gb).tender
+    assert without.run("bench-medium") == bundle.tender.run("bench-medium")
+    machine = machines.load("jureca-dc")
+    memory = replace(machine.values["node.memory"], value=node_memory_gb, kind="literature")
+    machine = machine.with_values({"node.memory": memory})
+    file = bundle.path / "runs" / f"{rule.name}.json"
+    assert spikemark.anchor(file, machine, out=tmp_path / "nest").remarks == []
+
+
+def test_runs_that_do_not_fit_are_refused_and_doubtful_ones_remarked_upon(tmp_path):
+    network = spikemark.network("mam", full=True)
+    machine = machines.load("jureca-dc")
+    for_all = program_costs.MEMORY_OF_NEST.gigabytes(
+        network.known.neurons, network.known.network.synapses
+    )
+    middle, least, most = (gigabytes / 32 for gigabytes in for_all)
+    for node_gb in (0.99 * least, 1.01 * least, middle, 0.99 * most, 1.01 * most):
+        memory = replace(machine.values["node.memory"], value=node_gb, kind="literature")
+        with_memory = machine.with_values({"node.memory": memory})
+        out = tmp_path / f"{node_gb:g}"
+        if node_gb < least:
+            with pytest.raises(BadInput) as refused:
+                spikemark.anchor(network, with_memory, out=out, nodes=[32, 64])
+            assert refused.value.field == "node.memory" and not out.exists()
+            continue
+        remarks = spikemark.anchor(network, with_memory, out=out, nodes=[32, 64]).remarks
+        option = spikemark.predict(network, with_memory, nodes=32, program="nest").options[0]
+        assert len(remarks) >= (node_gb < most)
+        assert (remarks == []) == (node_gb > most)
+        assert remarks[:1] == [text for text in option.remarks if "may not fit" in text]
 
 
 def test_the_folder_that_anchor_writes_is_filled_and_taken(tmp_path, bundle):

@@ -14,6 +14,7 @@ from spikemark.core.files import write_output
 from spikemark.machines.profile import Profile
 from spikemark.prediction import anchor_run, points
 from spikemark.prediction.anchor_run import AnchorAnswer, AnchorFolderAnswer
+from spikemark.prediction.production import may_not_fit, refuse_unfit
 from spikemark.prediction.published_machine import machine_of
 from spikemark.prediction.question import Question
 
@@ -57,7 +58,8 @@ def anchor(
 
     Raises:
         BadInput: as `spikemark.predict`, for a network that NEST cannot run, a folder that has
-            runs, a table without runs, and unless one of `out` and `runs` is given.
+            runs, a table without runs, with `out` for nodes that lack the memory, and unless one
+            of `out` and `runs` is given.
 
     Example:
         >>> import pathlib, tempfile
@@ -91,6 +93,10 @@ def anchor(
     if keep is not None:
         raise BadInput(field="keep", reason="alone", expected="with runs", code="conflict")
     runs_to_make = [run_on_one_node.with_nodes(count) for count in counts]
+    remarks = list(profile.remarks)
+    for run in runs_to_make:
+        refuse_unfit(run, profile, asked.title)
+        remarks += may_not_fit(run, profile)
     scripts = places.root() / "workflows/peers"
     files = anchor_run.write(Path(out), asked.description, runs_to_make, scripts)
     read_back = command(
@@ -101,7 +107,7 @@ def anchor(
         version=version,
         runs=Path(out) / anchor_run.RUNS,
     )
-    return AnchorFolderAnswer(Path(out), files, runs_to_make, read_back)
+    return AnchorFolderAnswer(Path(out), files, runs_to_make, read_back, remarks)
 
 
 def _read_back(

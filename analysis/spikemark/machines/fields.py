@@ -12,7 +12,17 @@ from pathlib import Path
 from types import GenericAlias
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, Strict, ValidationInfo, create_model, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    Strict,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
+
+from . import units
 
 COUNT, AT_LEAST_ONE, TEXT, TABLE = "count", "at least one", "text", "table"
 #: Limits of each kind of number, in its unit.
@@ -133,6 +143,21 @@ def _pair(kind: Any) -> Any:
     return Annotated[list[kind], Field(min_length=2, max_length=2)]
 
 
+def _unit(expected: str | None) -> Any:
+    """The type of the unit of a number: another one is refused with the value in this unit."""
+
+    def check(stated: Any, info: ValidationInfo) -> Any:
+        number = info.data.get("value")
+        if isinstance(stated, str) and expected and number is not None and stated != expected:
+            in_unit = units.converted(number, stated, expected)
+            if in_unit is not None:
+                same = f"{number:g} {stated} are {in_unit:.6g} {expected}"
+                raise ValueError(f"expected {expected!r}: {same}")
+        return stated
+
+    return Annotated[Literal[expected], BeforeValidator(check)]
+
+
 @lru_cache
 def _leaf(allowed: str, unit: str | None = None, choices: tuple[str, ...] = ()) -> Any:
     """The model of a value in a file.
@@ -151,7 +176,7 @@ def _leaf(allowed: str, unit: str | None = None, choices: tuple[str, ...] = ()) 
         return create_model(TEXT, __base__=Leaf, **types)
     is_whole = allowed == COUNT
     types["value"] = (_number(allowed, is_whole), Field(description="the number, in `unit`"))
-    types["unit"] = (Literal[unit], Field(description="unit of the value"))
+    types["unit"] = (_unit(unit), Field(description="unit of the value"))
     interval: Any = Field([], description="95 % interval around the value")
     types["interval"] = (_pair(_number(allowed)), interval)
     return create_model(f"{allowed} in {unit}", __base__=Number, **types)

@@ -13,7 +13,7 @@ from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import identity, parts, processors
+from . import bandwidths, identity, parts, processors
 from .fields import MachineFile
 from .parts import PARTS, MachineOfParts
 from .profile import Profile, arranged, checked
@@ -21,6 +21,8 @@ from .profile import Profile, arranged, checked
 #: Kinds of files: a profile, one of a node with accelerators, a machine of parts.
 PROFILE, ACCELERATED = "profile", "accelerator"
 ALL = (PROFILE, ACCELERATED, PARTS)
+#: Why no data sheet gives what is unknown of a node.
+NO_PROCESSOR = "`processor: ID` in its file takes it from a data sheet"
 
 
 def folder() -> Path:
@@ -114,12 +116,13 @@ def _with_data_sheet(profile: Profile, path: Path) -> Profile:
 
     A profile of published runs may name a processor that has no sheet; an offer is asked for one.
     """
+    of_network = bandwidths.remarks_on_bandwidth(profile.values, profile.title, profile.name)
     if profile.processor is None:
-        return profile
+        return replace(profile, without_sheet=NO_PROCESSOR, remarks=of_network)
     completed = processors.completed(profile.values, profile.processor, profile.name)
-    remarks = () if profile.measured_as else completed.remarks
+    remarks = of_network if profile.measured_as else completed.remarks + of_network
     values = arranged(completed.values, str(path))
-    return replace(profile, values=values, remarks=remarks)
+    return replace(profile, values=values, remarks=remarks, without_sheet=completed.without_sheet)
 
 
 def _check_identity(profile: Profile, measured_as: str, path: Path) -> None:

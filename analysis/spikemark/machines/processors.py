@@ -79,6 +79,7 @@ class Completed:
 
     values: dict[str, Value]  #: by path
     remarks: tuple[str, ...] = ()  #: where both contradict each other
+    without_sheet: str = ""  #: why the sheet does not give all that it could; empty: it does
 
 
 @lru_cache(maxsize=1)
@@ -131,9 +132,10 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
     found = sheet(processor)
     if found is None:
         nearest = get_close_matches(processor, names(), 1, cutoff=0)
-        line = f"{machine}: processor {processor}: no data sheet; the nearest name is {nearest[0]}"
-        return Completed(dict(stated), (line,))
-    of_node = found.of_node(_sockets(stated, found))
+        reason = f"processor {processor}: no data sheet; the nearest name is {nearest[0]}"
+        return Completed(dict(stated), (f"{machine}: {reason}",), reason)
+    sockets = _sockets(stated, found)
+    of_node = found.of_node(sockets)
     remarks = [
         _remark(path, value, of_node[path], machine)
         for path, value in stated.items()
@@ -144,7 +146,10 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
             remarks.append(_left_out(path, of_node[path], against, stated[against], machine))
         del of_node[path]
     remarks += _remarks_on_watts(stated, of_node, machine)
-    return Completed({**of_node, **stated}, tuple(remarks))
+    reason = ""
+    if sockets is None:
+        reason = f"the data sheet of {processor} gives it of a socket; {SOCKETS} is unknown"
+    return Completed({**of_node, **stated}, tuple(remarks), reason)
 
 
 def _excluded(stated: Mapping[str, Value], of_node: Mapping[str, Value]) -> dict[str, str]:

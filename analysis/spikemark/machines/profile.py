@@ -18,6 +18,8 @@ from .fields import ACCELERATOR, FIELD, MODELS, NETWORK, ORDERED, PATHS, SLOWER,
 
 #: Kernel times that 0.2 wrote and no model uses; a file that states them stays readable.
 RETIRED = re.compile(r"t_(ring|row|far|close)_\d+|t_row|t_leave|t_route")
+#: How paths of a node begin.
+NODE = "node."
 #: Paths that an error about an unknown one suggests.
 MAX_SUGGESTIONS = 5
 
@@ -70,6 +72,7 @@ class ProfileValues(Summarised):
     name: str
     values: dict[str, Value]
     paths: tuple[str, ...] = PATHS
+    without_sheet: str = ""  #: why no data sheet of a processor gives what is unknown of a node
 
     def _summary(self) -> str:
         unknown = len(self.unknown())
@@ -128,10 +131,21 @@ class ProfileValues(Summarised):
         """
         value = self.get(path)
         if value is None:
-            raise UnknownValue(
-                f"{self.name}: {path} is unknown, needed for {purpose}", field=path, code="missing"
-            )
+            raise self.unknown_value(path, purpose)
         return value
+
+    def unknown_value(self, path: str, purpose: str) -> UnknownValue:
+        """The complaint that a value is unknown, and why no data sheet gives it.
+
+        Example:
+            >>> from spikemark import machines
+            >>> str(machines.load("jureca-dc").unknown_value("jitter.cv", "an example"))
+            'jureca-dc: jitter.cv is unknown, needed for an example'
+        """
+        reason = f"{self.name}: {path} is unknown, needed for {purpose}"
+        if self.without_sheet and path.startswith(NODE):
+            reason = f"{reason}: {self.without_sheet}"
+        return UnknownValue(reason, field=path, code="missing")
 
     def unknown(self) -> list[str]:
         """Paths without a value, in the order of the fields.
@@ -169,6 +183,7 @@ class Profile(ProfileValues):
     measured_as: str | None = None
     processor: str | None = None  #: id of the processor; None: not stated
     remarks: tuple[str, ...] = ()  #: what contradicts its data sheet, a line each
+    without_sheet: str = ""
     #: After what its draws are named, where nobody has measured it: not after its file, so that
     #: another name changes no number. Unmeasured machines of one question have one each.
     drawn_as: str = UNMEASURED

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import priors
 from .fields import SLOWER
-from .profile import UnknownValue, Value
+from .profile import Value
 
 #: Units of profiles, in SI units.
 SI = {
@@ -98,11 +98,7 @@ class Values:
         """
         number = self.get(path)
         if number is None:
-            raise UnknownValue(
-                f"{self.profile.name}: {path} is unknown, needed for {why}",
-                field=path,
-                code="missing",
-            )
+            raise self.profile.unknown_value(path, why)
         return number
 
     def get(self, path: str, otherwise: Any = None) -> Any:

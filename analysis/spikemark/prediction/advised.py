@@ -102,7 +102,7 @@ def _reaching_sentence(result: SearchResult, target: float) -> str:
     if surest.nodes != best.nodes:
         share = probability(surest.reaches(target))
         return f"{reaches}; {counted(surest.nodes, 'node')} would with {share}."
-    if best.reaches(target) < SURE:
+    if best.reaches(target) < SURE and not result.is_given:
         return f"{reaches}; no number of nodes is surer."
     return f"{reaches}."
 

@@ -137,6 +137,7 @@ class AnchorFolderAnswer(Answer):
     files: list[str]  #: in the folder
     runs: list[PublishedRun]
     next_command: str  #: reads the runs back
+    remarks: list[str]  #: what contradicts a data sheet, and runs that may not fit
 
     @property
     def table(self) -> pd.DataFrame:
@@ -153,7 +154,8 @@ class AnchorFolderAnswer(Answer):
         """What `spikemark anchor --out` prints."""
         start = shlex.join(["bash", str(self.folder / "run.sh")])
         steps = [f"There: {start}", f"Then: {self.next_command}"]
-        return Screen([f"{self.folder}: {', '.join(self.files)}"], notes=steps)
+        line = f"{self.folder}: {', '.join(self.files)}"
+        return Screen([line], notes=steps, warnings=self.remarks)
 
     def content(self) -> dict[str, Any]:
         """The folder, its files, the runs, and the command that reads them back."""
@@ -161,6 +163,7 @@ class AnchorFolderAnswer(Answer):
             "folder": str(self.folder),
             "files": self.files,
             "runs": self._rows,
+            "remarks": self.remarks,
             "then": self.next_command,
         }
 

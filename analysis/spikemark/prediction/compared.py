@@ -32,7 +32,7 @@ from .answers import (
 from .costs import PRICE, SECONDS_PER_HOUR, WATTS, MachineLife, Use, least, share_of_least
 from .draws import Draws
 from .narrowing import HEADS, RatioTerm
-from .option import PROBABLE, SURE, Option, SearchResult, stated
+from .option import NOT_REACHED, PROBABLE, SURE, Option, SearchResult, stated
 from .over_nodes import over_nodes
 from .question import Question
 from .wording import goal, interval, probability, short, span, supported
@@ -144,7 +144,7 @@ class ComparisonAnswer(Answer):
 
     @cached_property
     def _screen(self) -> Screen:
-        sentences = [*_decision(self), _verdict(self.best, self.target_rtf)]
+        sentences = [*_decision(self), _verdict(self.results, self.target_rtf)]
         sentences.append(_times_sentence(self.best))
         notes = remark_lines(self.best.values())
         for result in self.results.values():
@@ -254,7 +254,7 @@ def _tipping_sentence(answer: ComparisonAnswer) -> list[str]:
     cheapest = most_often(answer.cheapest)
     others = [name for name in answer.cheapest if name != cheapest]
     other = min(others, key=lambda name: float(np.median(answer.costs_eur[name])))
-    return [_difference_sentence(answer, other)]
+    return [_difference_sentence(answer, other, cheapest)]
 
 
 def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
@@ -271,8 +271,8 @@ def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
     )
 
 
-def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
-    """What a node of the runner-up would have to cost for equal costs."""
+def _difference_sentence(answer: ComparisonAnswer, other: str, cheapest: str) -> str:
+    """What a node of the runner-up would have to cost for equal costs, and what that tells."""
     price_eur = answer.lives[other].price_of_node
     assert price_eur is not None
     _, low, high = draws.interval(answer.even_prices[other])
@@ -284,12 +284,16 @@ def _difference_sentence(answer: ComparisonAnswer, other: str) -> str:
         even = f"at most {most_eur} EUR"
     elif least_eur == most_eur:
         even = f"{most_eur} EUR"
-    sentence = (
-        f"For equal costs, a node of {other} would cost {even} instead of {integer(price_eur)}"
-    )
-    if low < price_eur < high:
-        return f"{sentence}: no difference that could be told."
-    return f"{sentence}."
+        if most_eur == integer(price_eur):
+            return f"A simulated hour costs the same on {cheapest} and {other}."
+    sentence = f"For equal costs, a node of {other} would cost {even}"
+    price = integer(price_eur)
+    if not low < price_eur < high:
+        return f"{sentence} instead of {price}."
+    told = "which of them is cheaper cannot be told"
+    if answer.cheapest[cheapest] >= LIKELY:
+        told = f"{cheapest} is likely cheaper, but not surely"
+    return f"{sentence}; its price of {price} EUR is possible, too: {told}."
 
 
 def _measured_lines(best: dict[str, Option]) -> list[str]:
@@ -476,6 +480,8 @@ def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
         _, most_eur = supported(low, high, low, high)
         return f"at most {most_eur}"
     middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    if least_eur == most_eur:
+        return middle_eur
     stated_eur = answer.lives[name].price_of_node
     if stated_eur is not None and low < stated_eur < high:
         return f"no difference told ({least_eur} to {most_eur})"
@@ -542,13 +548,20 @@ def _total_of_life(life: MachineLife) -> Draws | None:
     return life.cost_eur * life.simulated_s
 
 
-def _verdict(best: dict[str, Option], target: float) -> str:
-    """The sentence that says how probably each machine reaches the target, on how many nodes."""
+def _verdict(results: dict[str, SearchResult], target: float) -> str:
+    """How probably each machine reaches the target, on how many nodes, and why on these."""
     shares = []
-    for name, option in best.items():
-        share = probability(option.reaches(target))
-        shares.append(f"{share} on {counted(option.nodes, 'node')} of {name}")
-    return f"Probability to reach {goal(target)}: {listed(shares)}."
+    out_of_reach = []
+    for name, result in results.items():
+        best = result.best
+        share = best.reaches(target)
+        shares.append(f"{probability(share)} on {counted(best.nodes, 'node')} of {name}")
+        if share < NOT_REACHED and not result.is_given:
+            out_of_reach.append(name)
+    sentence = f"Probability to reach {goal(target)}: {listed(shares)}."
+    if not out_of_reach:
+        return sentence
+    return f"{sentence} No number of nodes of {listed(out_of_reach)} does: the fastest is named."
 
 
 def _times_sentence(best: dict[str, Option]) -> str:

@@ -6,7 +6,7 @@ A run takes as long as its parts, and a part p as long as its costs c:
 
 with effects x and log costs as unknowns. Measured log T have normal errors, and the unknowns normal
 priors. Gauss-Newton: each step takes log T as linear around the present values and solves the
-normal equations; it is halved until the misfit does not grow. At the mode, the inverse of their
+normal equations; it is halved until it gains enough of what it promises. At the mode, the inverse of their
 matrix is the covariance (Laplace approximation).
 
 A step solves linear equations in as many unknowns as there are effects and free costs: about 100,
@@ -25,6 +25,9 @@ Array = NDArray[np.float64]
 MAX_STEPS = 500  #: where runs agree, about ten are enough
 LARGEST_STEP = 0.7  #: of a logarithm in one step
 SMALLEST_STEP = 1e-4  #: below which the search for the mode ends
+#: Of what the slope promises, a step gains so much at least (Armijo's rule); one that ends beyond the
+#: mode, as far away as before, gains nothing.
+LEAST_GAIN = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +125,16 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
         hessian = (by_free.T * times.weights) @ by_free + np.diag(precision[:free])
         from_runs = by_free.T @ (times.weights * (times.log_seconds - log_seconds))
         from_prior = (precision * (unknowns - prior.mean))[:free]
-        step = np.linalg.solve(hessian, from_runs - from_prior)
+        uphill = from_runs - from_prior  # of the density, by the free unknowns
+        step = np.linalg.solve(hessian, uphill)
         step *= min(1.0, LARGEST_STEP / max(abs(step).max(), 1e-9))
         moved = unknowns.copy()
         moved[:free] += step
-        while _misfit(times, prior, moved) > misfit and abs(step).max() > SMALLEST_STEP:
+        while misfit - _misfit(times, prior, moved) < LEAST_GAIN * (uphill @ step):
             step /= 2
             moved[:free] = unknowns[:free] + step
+            if abs(step).max() < SMALLEST_STEP:
+                break
         unknowns, misfit = moved, _misfit(times, prior, moved)
         if abs(step).max() < SMALLEST_STEP:
             break

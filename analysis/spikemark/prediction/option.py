@@ -232,11 +232,12 @@ class SearchResult:
     #: nodes of a production program.
     options: Sequence[Option]
     look_for_surest: Callable[[], Option]
+    is_given: bool = False  #: whether only one number of nodes was asked about
 
     @cached_property
     def surest(self) -> Option:
         """The fewest nodes that reach the target in SURE of the draws, else those that reach it in
-        most draws; the best without a target.
+        most draws; the best without a target, or where no number of nodes is near it.
         """
         return self.look_for_surest()
 
@@ -257,6 +258,17 @@ def surest_of(options: Iterable[AnyOption], target: float, enough: float) -> Any
         limit = enough
     suffices = [share >= limit for share in share_of]
     return by_nodes[suffices.index(True)]
+
+
+def is_near(options: Iterable[Option], target: float) -> bool:
+    """Whether one of the options reaches a target in more than a few draws (NOT_REACHED).
+
+    Example:
+        >>> import spikemark as sm
+        >>> is_near(sm.predict("mam-benchmark", "jureca-dc", ranks=128).options, target=1e-9)
+        False
+    """
+    return max(option.reaches(target) for option in options) >= NOT_REACHED
 
 
 def stated(machine: AnyMachine, path: str) -> float | None:
@@ -337,7 +349,7 @@ def ordered(
     by_median = sorted(options, key=lambda option: (option.median, option.nodes))
     if not by_median:
         return []
-    if target is not None and max(option.reaches(target) for option in options) >= NOT_REACHED:
+    if target is not None and is_near(options, target):
         best = surest_of(options, target, PROBABLE)
     else:
         limit = tie * by_median[0].median

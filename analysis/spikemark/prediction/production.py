@@ -31,6 +31,7 @@ from .option import (
     Option,
     SearchResult,
     Way,
+    is_near,
     named_inputs,
     numbers_of_nodes,
     ordered,
@@ -125,17 +126,7 @@ class ProductionOption(Option):
                 f" {self.machine.measured_as}, whose profile does not state it"
                 for path in ignored_values(self.machine)
             ]
-        need = node_need_gb(self.run)
-        if need is not None and self.fits is None and MEMORY in self.machine.values:
-            needed = with_ends(*(number(gigabytes, 2) for gigabytes in need))
-            room = self.machine.values[MEMORY]
-            ends = limits(MEMORY, room, self.machine.values)
-            room_gb = with_ends(*(number(end, 3) for end in (room.value, *ends)))
-            remarks.append(
-                f"{self.machine.name}: {self.program_title} may not fit on"
-                f" {counted(self.nodes, 'node')}: it needs {needed} GB on each, which has"
-                f" {room_gb} GB"
-            )
+        remarks += may_not_fit(self.run, self.machine)
         cache = self.machine.values.get("node.l3")
         is_assumed = cache is not None and cache.kind == "assumed"
         if is_assumed and not self.run.machine.processor:
@@ -220,21 +211,56 @@ def fits(run: PublishedRun, machine: AnyMachine) -> bool | None:
     return False if low_gb > most_gb else None
 
 
+def may_not_fit(run: PublishedRun, machine: AnyMachine) -> list[str]:
+    """A remark where nodes have more memory than a run needs at least, and less than at most.
+
+    Example:
+        >>> from spikemark import machines
+        >>> run = next(run for run in points.published() if run.program == "nest")
+        >>> may_not_fit(run.with_nodes(64), machines.load("jureca-dc"))
+        []
+    """
+    need = node_need_gb(run)
+    if need is None or MEMORY not in machine.values or fits(run, machine) is not None:
+        return []
+    needed = with_ends(*(number(gigabytes, 2) for gigabytes in need))
+    room = machine.values[MEMORY]
+    ends = limits(MEMORY, room, machine.values)
+    room_gb = with_ends(*(number(end, 3) for end in (room.value, *ends)))
+    return [
+        f"{machine.name}: {run.title} may not fit on {counted(run.nodes, 'node')}: it needs"
+        f" {needed} GB on each, which has {room_gb} GB"
+    ]
+
+
+def refuse_unfit(run: PublishedRun, machine: AnyMachine, title: str) -> None:
+    """Raises BadInput for a run of the network `title` that surely does not fit on its nodes.
+
+    Example:
+        >>> from spikemark import machines
+        >>> run = next(run for run in points.published() if run.program == "nest")
+        >>> refuse_unfit(run, machines.load("jureca-dc"), "a network")
+    """
+    need = node_need_gb(run)
+    if need is None or fits(run, machine) is not False:
+        return
+    where = f"each of {run.nodes} nodes"
+    if run.nodes == 1:
+        where = "one node"
+    raise BadInput(
+        field=MEMORY,
+        value=f"{machine.values[MEMORY].value:g} GB",
+        reason=f"{run.title} needs at least {number(need[1])} GB for {title} on {where}",
+        expected="more memory, or more nodes",
+        code="range",
+    )
+
+
 def _fitting(runs: Sequence[PublishedRun], machine: Profile, title: str) -> list[PublishedRun]:
     """The runs that may fit into the memory of their nodes. Raises BadInput where none does."""
     fitting = [run for run in runs if fits(run, machine) is not False]
     if not fitting:
-        most = max(runs, key=lambda run: run.nodes)
-        need = node_need_gb(most)
-        assert need is not None
-        raise BadInput(
-            field=MEMORY,
-            value=f"{machine.values[MEMORY].value:g} GB",
-            reason=f"{most.title} needs at least {number(need[1])} GB for {title} on each of"
-            f" {counted(most.nodes, 'node')}",
-            expected="more memory, or more nodes",
-            code="range",
-        )
+        refuse_unfit(max(runs, key=lambda run: run.nodes), machine, title)
     return fitting
 
 
@@ -309,9 +335,11 @@ def anchored(
     options = ordered(options, target, PRODUCTION_TIE)
 
     def look_for_surest() -> Option:
-        return options[0] if target is None else surest_of(options, target, SURE)
+        if target is None or not is_near(options, target):
+            return options[0]
+        return surest_of(options, target, SURE)
 
-    return SearchResult(options[0], options, look_for_surest)
+    return SearchResult(options[0], options, look_for_surest, is_given=nodes is not None)
 
 
 def largest_window(question: Question) -> int | None:

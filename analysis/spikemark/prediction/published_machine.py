@@ -151,7 +151,7 @@ def _machine(profile: Profile, name: str, title: str) -> PublishedMachine:
     """The machine with the values of a profile; `name`: its identity, `title`: for readers."""
     filled = machines.filled(profile)
     values = filled.values
-    cores = round(values["node.cores"].value)
+    cores = round(filled.need("node.cores", "the ranks of a production program").value)
     sockets = USUAL_SOCKETS
     if "node.sockets" in values:
         sockets = round(values["node.sockets"].value)

@@ -477,4 +477,4 @@ def mini_app(
     def look_for_surest() -> MiniAppOption:
         return best if target is None else search.surest(best, possible, target, SURE)
 
-    return SearchResult(best, options, look_for_surest)
+    return SearchResult(best, options, look_for_surest, is_given=nodes is not None)

@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 
-from spikemark.quantities.words import MINUS, NARROW, number
+from spikemark.quantities.words import MINUS, NARROW, integer, number
 
 from . import draws
 from .draws import Draws
+
+EXACT = 1e-9  #: an interval that is narrower, as a share, is what rounding leaves
+WHOLE = 100.0  #: from here on, exact numbers are shown without decimals
 
 
 def short(value: float, digits: int = 2) -> str:
@@ -56,10 +59,12 @@ def supported(low: float, high: float, *values: float) -> list[str]:
     Example:
         >>> supported(-4310.0, 16210.0, -4310.0, 16210.0)
         ['−4\\u202f000', '16\\u202f000']
+        >>> supported(20999.9999999999964, 21000.0000000000036, 21000.0000000000036)
+        ['21\\u202f000']
     """
     width = high - low
-    if width <= 0:
-        return [short(value) for value in values]
+    if width <= EXACT * max(abs(low), abs(high)):
+        return [_exact(value) for value in values]
     decimals = -math.floor(math.log10(width / 10))
     texts = []
     for value in values:
@@ -67,6 +72,15 @@ def supported(low: float, high: float, *values: float) -> list[str]:
         text = f"{rounded:,.{max(0, decimals)}f}" if rounded else "0"
         texts.append(text.replace(",", NARROW).replace("-", MINUS))
     return texts
+
+
+def _exact(value: float) -> str:
+    """A number that nothing makes uncertain, without what rounding left of it.
+
+    >>> _exact(20999.9999999999964), _exact(0.25)
+    ('21\\u202f000', '0.250')
+    """
+    return integer(value) if abs(value) >= WHOLE else number(value, most_decimals=3)
 
 
 def probability(share: float) -> str:

@@ -205,6 +205,8 @@ class AnchorFolder(Content):
     folder: str
     files: list[str]
     runs: list[answer_rows.AnchorLayout]
+    remarks: list[str]
+    """what contradicts a data sheet, and runs that may not fit"""
     then: str
     """the command that reads the runs"""
 

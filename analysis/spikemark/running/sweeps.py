@@ -418,6 +418,7 @@ def sweep(
     conclude: Callable[["SweepOutcome"], None],
     stream: TextIO | None = None,
     again: int = 0,
+    length_is_given: bool = False,
 ) -> SweepOutcome:
     """Measures the missing runs, then calls `conclude`.
 
@@ -431,6 +432,7 @@ def sweep(
         stream: for lines about the progress; None for standard output.
         again: how many runs that other programs disturbed are measured again (`disturbed`); none
             where they disturbed most of the runs just measured.
+        length_is_given: rules say how long runs last, so that nobody can make them longer.
 
     Raises BadInput for a missing mini-app or SimGrid, and a folder that cannot be written; OSError
     where the plan cannot be written. KeyboardInterrupt passes through once everything that was
@@ -448,7 +450,7 @@ def sweep(
         places.program("miniapp_smpi")
     write_json(results.experiment, experiment.model_dump(mode="json", exclude_unset=True))
     missing = [run for run in runs if not results.measured(run.id)]
-    outcome = _measure(experiment, runs, results, stream)
+    outcome = _measure(experiment, runs, results, stream, length_is_given)
     busy = _busy_host(results, missing)
     if not results.plan.is_file():
         # Says why Snakemake could not write it, such as a full disk.
@@ -494,7 +496,11 @@ def _measure_again(
 
 
 def _measure(
-    experiment: Experiment, runs: list[RunSpec], results: Results, stream: TextIO | None
+    experiment: Experiment,
+    runs: list[RunSpec],
+    results: Results,
+    stream: TextIO | None,
+    length_is_given: bool = False,
 ) -> SweepOutcome:
     """Has Snakemake measure what is missing."""
     missing = _Missing(runs, results)
@@ -503,7 +509,7 @@ def _measure(
         progress.say(f"{experiment.name}: {missing}")
         for sentence in remarks(runs):
             progress.say(sentence)
-        if missing.too_short:
+        if missing.too_short and not length_is_given:
             progress.say(missing.too_short)
         status = _snakemake(results, progress)
         by_others = [run_id for run_id in progress.pending if results.measured(run_id)]

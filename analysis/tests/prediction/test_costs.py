@@ -18,6 +18,7 @@ from spikemark.prediction.compared import (
 from spikemark.prediction.costs import MachineLife, Use
 from spikemark.prediction.option import Anchor, SearchResult, Way
 from spikemark.prediction.production import ProductionOption
+from spikemark.quantities.words import integer
 
 NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=100, indegree=10)
 ASKED = question.of_description("a network", NETWORK)
@@ -176,7 +177,7 @@ def test_a_difference_of_both_signs_is_not_told(seed):
     (sentence,) = _tipping_sentence(answer)
     runner_up = min(shares, key=lambda name: shares[name])
     _, low, high = draws.interval(prices[runner_up] - answer.even_prices[runner_up])
-    assert ("no difference that could be told" in sentence) == (low < 0 < high)
+    assert ("is possible, too" in sentence) == (low < 0 < high)
 
 
 @pytest.mark.parametrize("lacking", ["price", "watts"])
@@ -227,3 +228,32 @@ def test_a_measured_run_that_contradicts_is_named(seconds, differs, lines):
     assert sum("Contradiction" in note for note in compared(contradicting).screen().notes) == lines
     other_nodes = replace(contradicting, nodes=3)
     assert contradiction([other_nodes]) == []
+
+
+def sentence_about(answer) -> str:
+    (sentence,) = _tipping_sentence(answer)
+    return sentence
+
+
+@pytest.mark.parametrize("price_kwh", [None, 0.3])
+@pytest.mark.parametrize("price", [21000.0, 12345.0, 777.0])
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_identical_offers_cost_the_same_in_numbers_without_rounding_errors(seed, price, price_kwh):
+    rtf = np.exp(np.random.default_rng(seed).normal(0, 0.5, draws.N))
+    both = [option(name, rtf, 3, 24, price, 650.0) for name in "ab"]
+    answer = compared(*both, price_kwh=price_kwh)
+    assert "told" not in sentence_about(answer) and "EUR" not in sentence_about(answer)
+    (table,) = answer.screen().tables
+    (row,) = [row for row in table.rows if "equal costs" in row["what"]]
+    assert row["a"] == row["b"] == integer(price)
+
+
+def test_a_likely_difference_in_cost_is_not_called_none():
+    rng = np.random.default_rng(3)
+    for factor, is_likely in ((1.0, False), (1.55, True)):
+        first = option("a", np.exp(rng.normal(0, 0.2, draws.N)), 3, 24, 12000.0, 650.0)
+        rtf = factor * np.exp(rng.normal(0, 0.2, draws.N))
+        answer = compared(first, option("b", rtf, 3, 24, 12000.0, 650.0))
+        assert (0.8 < max(answer.cheapest.values()) < 0.975) == is_likely
+        assert ("likely" in sentence_about(answer)) == is_likely
+        assert ("cannot be told" in sentence_about(answer)) != is_likely

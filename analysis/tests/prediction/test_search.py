@@ -336,3 +336,32 @@ def test_an_interval_narrower_than_its_digits_is_one_number():
     narrow = 12400 * np.exp(1e-5 * rng.standard_normal(2048))
     assert interval(narrow, 3) == interval(12400.0, 3)
     assert "(" in interval(12400 * np.exp(0.01 * rng.standard_normal(2048)), 3)
+
+
+def test_where_no_number_of_nodes_is_near_the_target_the_surest_is_that_which_is_shown(tmp_path):
+    offers = [offer(tmp_path, name) for name in OFFERS]
+    for target in (1e-3, 50.0):
+        answer = spikemark.compare(
+            spikemark.network("mam", full=True), offers, program="nest", target_rtf=target
+        )
+        for result in answer.results.values():
+            assert not result.is_given
+            if target < 1:
+                assert result.surest is result.best
+                assert result.best.median <= 1.1 * min(one.median for one in result.options)
+        assert ("the fastest is named" in answer.sentence) == (target < 1)
+    given = spikemark.compare(
+        spikemark.network("mam", full=True), offers, program="nest", target_rtf=1e-3, nodes=3
+    )
+    assert all(result.is_given for result in given.results.values())
+    assert "the fastest is named" not in given.sentence
+
+
+def test_advice_on_given_nodes_says_nothing_of_others(tmp_path):
+    file = offer(tmp_path, "offer-a")
+    network = spikemark.network("mam", full=True)
+    for nodes in (None, 3):
+        asked_about = {"program": "nest", "target_rtf": 0.01, "nodes": nodes}
+        advice = spikemark.advise(network, file, **asked_about)
+        text = " ".join(advice.screen().lines)
+        assert ("no number of nodes" in text) == (nodes is None)
