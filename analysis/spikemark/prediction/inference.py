@@ -6,8 +6,8 @@ A run takes as long as its parts, and a part p as long as its costs c:
 
 with effects x and log costs as unknowns. Measured log T have normal errors, and the unknowns normal
 priors. Gauss-Newton: each step takes log T as linear around the present values and solves the
-normal equations; it is halved until it gains enough of what it promises. At the mode, the inverse of their
-matrix is the covariance (Laplace approximation).
+normal equations; it is halved until it gains enough of what it promises. At the mode, the inverse
+of their matrix is the covariance (Laplace approximation).
 
 A step solves linear equations in as many unknowns as there are effects and free costs: about 100,
 for which some tenths of a millisecond are enough.
@@ -25,8 +25,8 @@ Array = NDArray[np.float64]
 MAX_STEPS = 500  #: where runs agree, about ten are enough
 LARGEST_STEP = 0.7  #: of a logarithm in one step
 SMALLEST_STEP = 1e-4  #: below which the search for the mode ends
-#: Of what the slope promises, a step gains so much at least (Armijo's rule); one that ends beyond the
-#: mode, as far away as before, gains nothing.
+#: Of what the slope promises, a step gains so much at least (Armijo's rule); one that ends beyond
+#: the mode, as far away as before, gains nothing.
 LEAST_GAIN = 0.25
 
 
