@@ -101,6 +101,8 @@ class Waiting(Content):
     """assumed spread of the speed of a rank from run to run, as a share"""
     kind: str
     disturbed: str | None
+    doubtful: str | None
+    """why the times seem to be wrong, so that nothing is predicted from them"""
     delay_ratio: int
     waiting_per_cycle_s: FigureContent
     waiting_s: FigureContent

@@ -103,6 +103,8 @@ class WaitingAnswer(Answer):
 
     def _helps(self) -> list[str]:
         if not self.helps:
+            if self.run.doubtful:
+                return [sentences.nothing_predicted(self.run)]
             if self.run.period > 1 or self.run.disturbed:
                 return []
             return [sentences.NOTHING_HELPS]
@@ -176,6 +178,7 @@ class WaitingAnswer(Answer):
             "rank_sd": run.rank_sd,
             "kind": run.kind,
             "disturbed": run.disturbed or None,
+            "doubtful": run.doubtful or None,
             "delay_ratio": parts.delay_ratio,
             "waiting_per_cycle_s": parts.waiting,
             **totals,
@@ -280,7 +283,7 @@ def answer(
         iid = theory.iid(run, base.plan)
         if base.moved or base.unknown:
             reason = "the schedule places neurons elsewhere, where ranks compute something else"
-            iid = missing(reason, "s")
+            iid = missing(run.doubtful or reason, "s")
     return WaitingAnswer(
         run=run,
         ladder=parts,
@@ -310,7 +313,7 @@ def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
 
     None for a run whose ranks do so already, or with too few cycles.
     """
-    if run.period > 1:
+    if run.period > 1 or run.doubtful:
         return None
     with suppress(BadInput):
         setting = Setting.from_run(run, "structure_aware", delay_ratio)
@@ -333,7 +336,7 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
         >>> [change.name for change in helps(trace(times))][:1]
         ['no interruptions, as an idle core on each node may bring']
     """
-    if run.period > 1:
+    if run.period > 1 or run.doubtful:
         return []
     predictions = _schedules_tried(run)
     for words, name in HELPFUL_CHANGES.items():

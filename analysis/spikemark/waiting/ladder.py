@@ -206,7 +206,9 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         parts[name] = draws(columns.rung(number), "s")
         rare[name] = draws(columns.rare(number), "s", least=-np.inf)
     parts["barrier"] = missing(UNTIMED_WAITING, "s", "not timed")
-    if run.waited is not None and run.doubt_s is not None:
+    if run.doubtful:
+        parts["barrier"] = missing(run.doubtful, "s", "not known")
+    elif run.waited is not None and run.doubt_s is not None:
         barrier = draws(columns.barrier, "s", least=-np.inf)
         parts["barrier"] = barrier.widened(less_s, more_s)
     exchange = None
@@ -331,7 +333,9 @@ def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
         return np.asarray(ratio - 1)
 
     course, changed = _course(means_of_stretches(run.compute))
-    share, change = _gain(run, slow, course)
+    share = change = missing(run.doubtful or "not known", mark="not known")
+    if not run.doubtful:
+        share, change = _gain(run, slow, course)
     nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
         rank=slow[0],
@@ -400,8 +404,9 @@ def _gain(
     def change(x: np.ndarray) -> np.ndarray:
         before = x[..., [waits]] + x[..., [exchanges]] + x[..., [computing_before]]
         of_waiting = x[..., implied_after] - x[..., [implied_before]]
-        of_computing = x[..., computing_after] - x[..., [computing_before]]
-        return np.asarray((before + of_waiting + of_computing) / np.maximum(before, SMALLEST_S))
+        waiting = np.maximum(x[..., [waits]] + of_waiting, 0)
+        after = x[..., computing_after] + waiting + x[..., [exchanges]]
+        return np.asarray(np.maximum(after, 0) / np.maximum(before, SMALLEST_S))
 
     return _over_all(draws, saved), _over_all(draws, change)
 

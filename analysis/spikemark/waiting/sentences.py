@@ -104,6 +104,20 @@ def disturbed(run: CycleTrace) -> str:
     return f"Disturbed: {no_evidence(run.disturbed)}. Run again on a quiet machine."
 
 
+def nothing_predicted(run: CycleTrace) -> str:
+    """That nothing is predicted from doubtful times, and why.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> times[3] *= 1000
+        >>> nothing_predicted(trace(times))
+        'Nothing is predicted from these times: the times of rank 3 are 1000 times those of ...
+    """
+    return f"Nothing is predicted from these times: {run.doubtful}"
+
+
 def how_long(run: CycleTrace, ladder: Ladder, cycle_s: float) -> str:
     """How long ranks waited.
 
@@ -298,6 +312,8 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
+    if not slowest.change:
+        return ""
     much_slower = slowest.longer.number >= MIN_SLOWNESS
     costly = much_slower and imbalance.number >= MIN_COST_OF_SLOWNESS * cycle_s
     if not slowest.certain or not (slowest.share.number >= MATTERS or costly):

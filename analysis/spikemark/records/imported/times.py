@@ -33,6 +33,7 @@ from . import derived
 from .columns import Columns, ReadTimes
 from .durations import check_size, seems_left, seems_no_measurement, seems_reset
 from .names import COMMUNICATE, COMPUTE_COLUMN, WAIT
+from .other_units import seem_other_units, seem_unmeasured
 from .sums import KIND, Sums, refuse
 
 #: The files of the folder; the page is written by `spikemark report`.
@@ -214,6 +215,29 @@ class CycleTimes(Summarised):
         mean = float(self.waiting.mean())
         return max(mean - low, 0.0), max(high - mean, 0.0)
 
+    @cached_property
+    def doubtful(self) -> str:
+        """Why nothing can be predicted from these times; empty where they are sound.
+
+        Ranks seem to be in different units, or their times do not fit together.
+
+        Example:
+            >>> rng = np.random.default_rng(1)
+            >>> compute_s = rng.normal(1e-3, 1e-5, (4, 100))  # [rank, cycle]
+            >>> compute_s[3] *= 1000
+            >>> times = cycle_times(ReadTimes({"compute": compute_s}), Path("times.npy"))
+            >>> times.doubtful
+            'the times of rank 3 are 1000 times those of the other ranks, as if in another unit'
+        """
+        if self.about.reader == DRY_RUN:
+            return ""
+        for remark in seem_other_units(self.compute):
+            return remark
+        columns = {
+            str(name): self.times[:, :, place] for place, name in enumerate(self.about.columns)
+        }
+        return "" if _fit_together(columns, self.about.meets_every) else APART
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """Remarks that belong to everything that is computed from these times.
@@ -244,12 +268,16 @@ def _examine(read_times: ReadTimes) -> list[str]:
         check_size("cycle times", name, times)
     compute = columns[COMPUTE_COLUMN]
     _check_wait(columns)
+    padding = seems_no_measurement(compute)
     remarks = [
         *_same_times(compute),
         *seems_reset(compute),
         *seems_left(compute),
-        *seems_no_measurement(compute),
+        *padding,
+        *seem_other_units(compute),
     ]
+    if not padding:
+        remarks += seem_unmeasured(compute)
     ranks, cycles = compute.shape
     if ranks > cycles > 1:
         remarks.append(f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?")
@@ -266,7 +294,7 @@ def _examine(read_times: ReadTimes) -> list[str]:
         cycle_s += float(columns[COMMUNICATE].mean())
     if not SHORTEST_CYCLE_S <= cycle_s <= LONGEST_CYCLE_S:
         remarks.append(f"a cycle takes {number(cycle_s)} s on average: is the unit right?")
-    if ranks > 1 and cycles >= read_times.meets_every and not _fit_together(read_times):
+    if not _fit_together(columns, read_times.meets_every):
         remarks.append(APART)
     return remarks
 
@@ -302,11 +330,12 @@ def _same_times(compute: np.ndarray) -> list[str]:
     return []
 
 
-def _fit_together(read_times: ReadTimes) -> bool:
+def _fit_together(columns: Columns, meets_every: int) -> bool:
     """False where ranks would leave meetings before the last one has come."""
-    at_meetings = {
-        name: lump(times, read_times.meets_every) for name, times in read_times.columns.items()
-    }
+    ranks, cycles = columns[COMPUTE_COLUMN].shape
+    if ranks == 1 or cycles < meets_every:
+        return True
+    at_meetings = {name: lump(times, meets_every) for name, times in columns.items()}
     compute = at_meetings.pop(COMPUTE_COLUMN)
     implied_s = float((compute.max(axis=0) - compute.mean(axis=0)).mean())
     for times in at_meetings.values():  # all waiting is in each of them
