@@ -95,6 +95,8 @@ class Waiting(Content):
     """`waiting` of a run or of cycle times; times in s over the run."""
 
     ranks: int
+    first_rank: int
+    """number of the first rank, as in the files"""
     cycles: int
     meets_every: int
     rank_sd: float
@@ -115,6 +117,7 @@ class Waiting(Content):
     drift_share: float | None
     slowest: answer_rows.SlowestContent
     longest: answer_rows.LongestEventContent | None
+    spells: list[answer_rows.SlowSpellContent]
     estimates: answer_rows.EstimatesContent
     maxima: list[answer_rows.ShareContent]
     rarely: answer_rows.ReplayContent | None

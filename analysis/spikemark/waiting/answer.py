@@ -88,6 +88,7 @@ class WaitingAnswer(Answer):
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
         if self.ladder.longest:
             lines.append(sentences.longest_event(self.ladder.longest))
+        lines += sentences.slow_spells(self.ladder)
         imbalance = self.ladder.parts["imbalance"]
         slow_rank = sentences.slow_rank(self.ladder.slowest, imbalance, self.cycle_s)
         return lines + [line for line in (small_delay_ratio, slow_rank) if line]
@@ -173,6 +174,7 @@ class WaitingAnswer(Answer):
         totals = {name: part and part.times(run.cycles) for name, part in of_run.items()}
         content = {
             "ranks": run.ranks,
+            "first_rank": run.first_rank,
             "cycles": run.cycles,
             "meets_every": run.period,
             "rank_sd": run.rank_sd,
@@ -188,6 +190,7 @@ class WaitingAnswer(Answer):
             "drift_share": parts.drift_share,
             "slowest": vars(parts.slowest),
             "longest": parts.longest and vars(parts.longest),
+            "spells": [vars(spell) for spell in parts.spells],
             "estimates": vars(theory.estimates(run)),
             "maxima": [_share(share) for share in theory.maxima(run, parts.delay_ratio)],
             "rarely": self.rarely,

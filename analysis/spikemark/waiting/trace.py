@@ -79,6 +79,7 @@ class CycleTrace:
     work: Work | None = None  #: what the ranks had to do
     unplaced: str = ""  #: why nobody knows it
     path: str = ""
+    first_rank: int = 0  #: what the first rank is called, 0 or 1
 
     @property
     def ranks(self) -> int:
@@ -401,4 +402,5 @@ def _of_imported(times: CycleTimes) -> CycleTrace:
         rank_sd=rank_sd(None),
         unplaced=UNPLACED if dealt else "",
         path=str(times.path),
+        first_rank=times.about.first_rank,
     )

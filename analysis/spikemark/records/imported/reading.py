@@ -87,12 +87,12 @@ def read_times(
     unused = dict.fromkeys(itertools.chain.from_iterable(part.unused for part in parts))
     if unused:
         remarks.append(f"columns that are not used: {', '.join(unused)}")
-    columns, left_out = together(files, [part.columns for part in parts])
+    columns, first_rank, left_out = together(files, [part.columns for part in parts])
     times = reader.adjusted(files[0], columns)
     for name, column in times.columns.items():
         check_possible(column, name, files[0])
-    check_durations(str(files[0]), times.columns)
-    columns = _with_computing(times.columns, files[0])
+    check_durations(str(files[0]), times.columns, first_rank)
+    columns = _with_computing(times.columns, files[0], first_rank)
     columns = _from_to(columns, skip, keep, times.meets_every)
     units = sorted({*itertools.chain.from_iterable(part.units for part in parts)})
     return ReadTimes(
@@ -100,6 +100,7 @@ def read_times(
         remarks=(*remarks, *left_out, *times.remarks),
         cycle_ms=facts.get(CYCLE_MS) or None,
         meets_every=times.meets_every,
+        first_rank=first_rank,
         unit=", ".join(units),
     )
 
@@ -406,7 +407,7 @@ def _units(
     return units
 
 
-def _with_computing(columns: Columns, path: Path) -> Columns:
+def _with_computing(columns: Columns, path: Path, first_rank: int) -> Columns:
     """Replaces times of whole cycles by compute times; columns are in the order of SAVED_COLUMNS.
 
     Raises BadInput, naming the file `path`, where cycles are shorter than their communication.
@@ -420,8 +421,8 @@ def _with_computing(columns: Columns, path: Path) -> Columns:
             rank, cycle = np.argwhere(compute < 0)[0]
             communicate_s = columns[COMMUNICATE][rank, cycle]
             reason = (
-                f"{COMMUNICATE}={communicate_s:.3g} s of rank {rank} in cycle {cycle}; expected at"
-                f" most the whole cycle, {columns[CYCLE_TIME][rank, cycle]:.3g} s"
+                f"{COMMUNICATE}={communicate_s:.3g} s of rank {first_rank + rank} in cycle {cycle};"
+                f" expected at most the whole cycle, {columns[CYCLE_TIME][rank, cycle]:.3g} s"
             )
             raise BadInput(reason, field=COMMUNICATE, file=path)
         columns = columns | {COMPUTE_COLUMN: compute}

@@ -92,6 +92,10 @@ class ImportRecord(RecordPart):
         1,
         description="cycles from one meeting of all ranks to the next",
     )
+    first_rank: Literal[0, 1] = Field(
+        0,
+        description="number of the first rank, as in the files",
+    )
     placement: str | None = Field(
         None,
         description="of the neurons, as the mini-app calls it; null where nobody said",
@@ -231,7 +235,7 @@ class CycleTimes(Summarised):
         """
         if self.about.reader == DRY_RUN:
             return ""
-        for remark in seem_other_units(self.compute):
+        for remark in seem_other_units(self.compute, self.about.first_rank):
             return remark
         columns = {
             str(name): self.times[:, :, place] for place, name in enumerate(self.about.columns)
@@ -268,16 +272,17 @@ def _examine(read_times: ReadTimes) -> list[str]:
         check_size("cycle times", name, times)
     compute = columns[COMPUTE_COLUMN]
     _check_wait(columns)
-    padding = seems_no_measurement(compute)
+    first_rank = read_times.first_rank
+    padding = seems_no_measurement(compute, first_rank)
     remarks = [
-        *_same_times(compute),
-        *seems_reset(compute),
-        *seems_left(compute),
+        *_same_times(compute, first_rank),
+        *seems_reset(compute, first_rank),
+        *seems_left(compute, first_rank),
         *padding,
-        *seem_other_units(compute),
+        *seem_other_units(compute, first_rank),
     ]
     if not padding:
-        remarks += seem_unmeasured(compute)
+        remarks += seem_unmeasured(compute, first_rank)
     ranks, cycles = compute.shape
     if ranks > cycles > 1:
         remarks.append(f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?")
@@ -314,13 +319,13 @@ def _check_wait(columns: Columns) -> None:
         )
 
 
-def _same_times(compute: np.ndarray) -> list[str]:
+def _same_times(compute: np.ndarray, first_rank: int) -> list[str]:
     """A remark where two ranks have the same times [rank, cycle] throughout.
 
     As if they were read from one file.
     """
     rank_of_times: dict[bytes, int] = {}
-    for rank, times in enumerate(compute):
+    for rank, times in enumerate(compute, first_rank):
         digest = hashlib.sha256(times.tobytes()).digest()
         before = rank_of_times.setdefault(digest, rank)
         if before != rank and len(np.unique(times)) >= DISTINCT_TIMES:
@@ -392,6 +397,7 @@ def _with_about(
     fields = {
         "files": [str(path)],
         "meets_every": read_times.meets_every,
+        "first_rank": read_times.first_rank,
         "unit": read_times.unit,
         **about,
         "ranks": len(times),

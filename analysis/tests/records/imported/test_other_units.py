@@ -128,3 +128,40 @@ def test_no_change_of_the_run_time_is_below_nothing():
             found = [explained.ladder.slowest.change]
             found += [outcome.prediction.change for outcome in explained.changes + explained.helps]
             assert all(change.limits[0] >= 0 for change in found)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("files", [False, True])
+def test_ranks_keep_their_numbers(tmp_path, spikemark, refused, first, files):
+    """Rank 6 of the files is rank 6 in sentences, tables, JSON and changes."""
+    random = np.random.default_rng(3)
+    times = random.normal(1.0, 0.02, (8, 600))
+    times[6 - first] *= 1.2
+    times[2 - first, 300] = 100.0
+    ranks = range(first, first + 8)
+    paths = [tmp_path / f"times-{rank}.csv" for rank in ranks]
+    if not files:
+        paths = [tmp_path / "times.csv"]
+        cycle = np.tile(np.arange(600), 8)
+        table = np.column_stack([np.repeat(list(ranks), 600), cycle, times.ravel()])
+        header = "rank,cycle,compute_ms"
+        np.savetxt(paths[0], table, delimiter=",", header=header, comments="", fmt="%.6g")
+    else:
+        for path, of_rank in zip(paths, times, strict=True):
+            np.savetxt(path, of_rank, header="compute_ms", comments="")
+    explained = sm.waiting(sm.read_cycles(paths), changes=["slow-rank=6:0.8"])
+    content = explained.content()
+    assert content["first_rank"] == first
+    assert content["slowest"]["rank"] == 6
+    assert content["longest"]["rank"] == 2 and content["longest"]["cycle"] == 300
+    assert content["changes"]["slow-rank=6:0.8"]["change"]["value"] < 0.95
+    ranks_named = [row["rank"] for row in explained.tables[-1].rows]
+    assert ranks_named[0] == 6 and {*ranks_named} <= {*ranks}
+    outside = f"slow-rank={first + 8}:0.8"
+    assert str(first + 7) in refused(sm.waiting, sm.read_cycles(paths), changes=[outside])
+    folder = tmp_path / "kept"
+    spikemark("import", *paths, "--out", folder)
+    spikemark("report", folder)
+    page = (folder / "report.html").read_text()
+    assert "Rank 6 " in page
+    assert sm.waiting(folder).content()["slowest"]["rank"] == 6
