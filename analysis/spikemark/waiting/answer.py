@@ -57,6 +57,7 @@ class WaitingAnswer(Answer):
     changes: list[ChangeOutcome]  #: `base` first; empty where none were asked for
     #: What would shorten the run, the most helpful first; empty for a disturbed run.
     helps: list[ChangeOutcome]
+    d_given: bool = False  #: whether the caller said D
     remarks: list[str] = field(default_factory=list)  #: warnings besides those of the run
 
     @property
@@ -86,12 +87,20 @@ class WaitingAnswer(Answer):
         if prediction is not None:
             waiting = self.ladder.waiting
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
+            if self.asked is None and self._assumes_d:
+                lines.append(sentences.assumed(self.ladder.delay_ratio))
         if self.ladder.longest:
             lines.append(sentences.longest_event(self.ladder.longest))
         lines += sentences.slow_spells(self.ladder)
         imbalance = self.ladder.parts["imbalance"]
         slow_rank = sentences.slow_rank(self.ladder.slowest, imbalance, self.cycle_s)
         return lines + [line for line in (small_delay_ratio, slow_rank) if line]
+
+    @property
+    def _assumes_d(self) -> bool:
+        """Whether D is an assumption: neither the caller nor the run says it."""
+        run = self.run
+        return not self.d_given and run.description is None and run.delay_ratio is None
 
     def _parts(self) -> list[str]:
         names = list(self.ladder.parts)
@@ -294,7 +303,8 @@ def answer(
         asked=asked,
         iid=iid,
         changes=outcomes(run, changes, base) if changes else [],
-        helps=[] if run.disturbed else helps(run),
+        helps=[] if run.disturbed else helps(run, delay_ratio),
+        d_given=delay_ratio is not None,
     )
 
 
@@ -326,10 +336,14 @@ def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
     return None
 
 
-def helps(run: CycleTrace) -> list[ChangeOutcome]:
+def helps(run: CycleTrace, delay_ratio: int | None = None) -> list[ChangeOutcome]:
     """What a user can do about a conventional run, the most helpful first.
 
     Only what surely shortens it.
+
+    Args:
+        run: that was measured.
+        delay_ratio: D that is tried, if the delays allow it; by default the largest one, or 10.
 
     Example:
         >>> import numpy as np
@@ -341,7 +355,7 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     """
     if run.period > 1 or run.doubtful:
         return []
-    predictions = _schedules_tried(run)
+    predictions = _schedules_tried(run, delay_ratio)
     for words, name in HELPFUL_CHANGES.items():
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
@@ -355,12 +369,14 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     return sorted(helpful, key=lambda outcome: outcome.prediction.change.number)
 
 
-def _schedules_tried(run: CycleTrace) -> dict[str, ReplayedWaiting]:
-    """The schedules that the run can answer, each with the largest D that leaves enough windows."""
+def _schedules_tried(run: CycleTrace, delay_ratio: int | None) -> dict[str, ReplayedWaiting]:
+    """The schedules that the run can answer, with D, or the largest that leaves enough windows."""
     predictions = {}
     for schedule, lag in LAG_OF_TRIED.items():
         with suppress(BadInput):
-            d = min(run.largest(lag) or USUAL_RATIO, run.cycles // MIN_TRACE_WINDOWS)
+            exact = run.largest(lag)
+            d = min(delay_ratio or exact or USUAL_RATIO, run.cycles // MIN_TRACE_WINDOWS)
+            d = min(d, exact or d)
             d -= d % (lag + 1)
             if d > 1:
                 setting = Setting.from_run(run, schedule, d, lag=lag or None)

@@ -108,6 +108,19 @@ def disturbed(run: CycleTrace) -> str:
     return f"Disturbed: {no_evidence(run.disturbed)}. Run again on a quiet machine."
 
 
+def assumed(delay_ratio: int) -> str:
+    """That D is an assumption, and how to say another one.
+
+    Example:
+        >>> assumed(10)
+        'D = 10 is assumed, since nothing says what the delays allow; --delay-ratio names another.'
+    """
+    return (
+        f"D = {delay_ratio} is assumed, since nothing says what the delays allow; --delay-ratio"
+        " names another."
+    )
+
+
 def nothing_predicted(run: CycleTrace) -> str:
     """That nothing is predicted from doubtful times, and why.
 

@@ -19,7 +19,12 @@ from spikemark.network import lanes
 from spikemark.network.description import read_description
 from spikemark.network.schedules import find_schedule
 from spikemark.records.imported import CycleTimes
-from spikemark.records.imported.other_units import seem_other_units, seem_unmeasured
+from spikemark.records.imported.other_units import (
+    seem_other_units,
+    seem_unmeasured,
+    seem_whole_cycles,
+    seems_another_unit,
+)
 from spikemark.records.phases import BARRIER, COMPUTE_PHASES
 from spikemark.records.record import Run
 
@@ -214,6 +219,8 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
         _check_ranks(run.compute, "cycle times")
         other_units = seem_other_units(run.compute)
         remarks = [*other_units, *seem_unmeasured(run.compute)]
+        remarks += seems_another_unit(float(np.median(run.compute.mean(axis=0, dtype=np.float64))))
+        remarks += seem_whole_cycles(run.compute)
         run = replace(run, warnings=tuple(remarks), doubtful="".join(other_units[:1]))
     file = run.path or "cycle times"
     _check_ranks(run.compute, file)

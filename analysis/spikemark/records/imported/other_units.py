@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from spikemark.quantities.words import number
+
 STEP = 1000.0  #: from one unit to the next
 #: Times are those of other ranks, or of other cycles of a rank, up to this factor.
 TOLERANCE_OF_RANKS = 4.0
@@ -23,6 +25,13 @@ MIN_SCATTERED = 20
 USUAL_FROM = 0.01
 USUAL_TO = 0.99
 MAX_NAMED = 5
+#: Usual cycles of simulators on MPI are between these, s; others are probably in another unit.
+SHORTEST_CYCLE_S = 3e-6
+LONGEST_CYCLE_S = 0.1
+#: Cycles differ by so much less from rank to rank than over the run, and by this share of a cycle
+#: at most, where their times are those of whole cycles.
+MAX_OF_COMMON = 0.1
+MAX_OF_CYCLE = 0.01
 
 
 def seem_other_units(compute: np.ndarray, first_rank: int = 0) -> list[str]:
@@ -152,6 +161,55 @@ def _named(ranks: list[int]) -> str:
     if len(ranks) > MAX_NAMED:
         return f"{len(ranks)} ranks ({ranks[0]}, {ranks[1]}, …)"
     return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+
+
+def seems_another_unit(cycle_s: float) -> list[str]:
+    """A remark where a cycle of a simulator is unlikely to take so long.
+
+    Args:
+        cycle_s: usual time of a cycle, s.
+
+    Example:
+        >>> seems_another_unit(1e-3), len(seems_another_unit(1.3)), len(seems_another_unit(1.3e-6))
+        ([], 1, 1)
+    """
+    if SHORTEST_CYCLE_S <= cycle_s <= LONGEST_CYCLE_S:
+        return []
+    return [f"a cycle usually takes {number(cycle_s)} s: is the unit right?"]
+
+
+def seem_whole_cycles(compute: np.ndarray) -> list[str]:
+    """A remark where ranks differ so little in each cycle that their times seem to hold waiting.
+
+    Ranks that meet in every cycle have the same whole cycles; what they compute differs.
+
+    Args:
+        compute: times in s, [rank, cycle].
+
+    Example:
+        >>> random = np.random.default_rng(1)
+        >>> compute_s = random.normal(1e-3, 1e-5, (4, 1000))
+        >>> seem_whole_cycles(compute_s)
+        []
+        >>> whole_s = np.tile(compute_s.max(axis=0), (4, 1)) + random.normal(0, 1e-7, (4, 1000))
+        >>> seem_whole_cycles(whole_s)
+        ['the times of all ranks are nearly the same in every cycle: is this cycle_time, ...
+    """
+    ranks, cycles = compute.shape
+    if ranks < 2 or cycles < MIN_SCATTERED:
+        return []
+    mean = compute.mean(axis=0, dtype=np.float64)
+    changes = float(np.median(np.abs(np.diff(mean))))
+    differences = []
+    for times in compute:
+        differences.append(float(np.median(np.abs(np.diff(times - mean)))))
+    own = max(differences)
+    if changes > 0 and own <= MAX_OF_COMMON * changes and own <= MAX_OF_CYCLE * float(mean.mean()):
+        return [
+            "the times of all ranks are nearly the same in every cycle: is this cycle_time, the"
+            " whole cycle, rather than compute?"
+        ]
+    return []
 
 
 def seem_unmeasured(compute: np.ndarray, first_rank: int = 0) -> list[str]:

@@ -23,7 +23,6 @@ from spikemark.core.summary import Summarised
 from spikemark.models.statistics import lump
 from spikemark.network import lanes
 from spikemark.network.description import read_description, read_time
-from spikemark.quantities.words import number
 from spikemark.records.arrays import check_possible, map_array, read_object
 from spikemark.records.dry_run import DryRun
 from spikemark.records.run_files import CYCLES
@@ -33,7 +32,12 @@ from . import derived
 from .columns import Columns, ReadTimes
 from .durations import check_size, seems_left, seems_no_measurement, seems_reset
 from .names import COMMUNICATE, COMPUTE_COLUMN, WAIT
-from .other_units import seem_other_units, seem_unmeasured
+from .other_units import (
+    seem_other_units,
+    seem_unmeasured,
+    seem_whole_cycles,
+    seems_another_unit,
+)
 from .sums import KIND, Sums, refuse
 
 #: The files of the folder; the page is written by `spikemark report`.
@@ -45,9 +49,6 @@ DRY_RUN = "dry-run"
 MAX_WAIT_RATIO = 1.05
 #: First cycles are long from so many times the median cycle on.
 LONG_CYCLE_RATIO = 3.0
-#: A mean cycle beyond these is in another unit than was said.
-SHORTEST_CYCLE_S = 1e-7
-LONGEST_CYCLE_S = 10.0
 #: Different times of a rank, from which those of another rank are the same by no chance.
 DISTINCT_TIMES = 10
 #: Share of the meetings at which the times of ranks have to fit together.
@@ -294,11 +295,11 @@ def _examine(read_times: ReadTimes) -> list[str]:
             f"first cycles take over {LONG_CYCLE_RATIO:g} times as long as usual;"
             f" --skip {first} of `import` leaves them out"
         )
-    cycle_s = float(compute.mean())
+    of_cycles = compute.mean(axis=0, dtype=np.float64)
     if COMMUNICATE in columns:
-        cycle_s += float(columns[COMMUNICATE].mean())
-    if not SHORTEST_CYCLE_S <= cycle_s <= LONGEST_CYCLE_S:
-        remarks.append(f"a cycle takes {number(cycle_s)} s on average: is the unit right?")
+        of_cycles += columns[COMMUNICATE].mean(axis=0, dtype=np.float64)
+    remarks += seems_another_unit(float(np.median(of_cycles)))
+    remarks += seem_whole_cycles(compute)
     if not _fit_together(columns, read_times.meets_every):
         remarks.append(APART)
     return remarks

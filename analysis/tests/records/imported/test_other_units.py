@@ -1,5 +1,7 @@
 """Times of some ranks or cycles in another unit, and zeros: planted, found, and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -165,3 +167,75 @@ def test_ranks_keep_their_numbers(tmp_path, spikemark, refused, first, files):
     page = (folder / "report.html").read_text()
     assert "Rank 6 " in page
     assert sm.waiting(folder).content()["slowest"]["rank"] == 6
+
+
+@pytest.mark.parametrize(
+    ("cycle_s", "odd"), [(1.27, True), (1.27e-6, True), (1.27e-3, False), (2e-5, False)]
+)
+def test_unlikely_units_get_a_remark(tmp_path, cycle_s, odd):
+    times = cycle_s * np.random.default_rng(1).normal(1, 0.05, (4, 600))
+    for source in (times, in_a_file(tmp_path, compute=times)):
+        warnings = sm.waiting(source).content()["warnings"]
+        assert any("unit right" in warning for warning in warnings) == odd
+
+
+@pytest.mark.parametrize("noise_s", [0, 1e-7, 1e-6])
+def test_whole_cycles_in_the_place_of_computing_get_a_remark(tmp_path, noise_s):
+    random = np.random.default_rng(1)
+    compute = random.normal(1.27e-3, 6e-5, (8, 1000))
+    whole = np.tile(compute.max(axis=0), (8, 1)) + noise_s * random.standard_normal((8, 1000))
+    for source in (whole, in_a_file(tmp_path, compute=whole)):
+        assert any("cycle_time" in text for text in sm.waiting(source).content()["warnings"])
+
+
+def test_ranks_that_slow_down_together_are_no_whole_cycles():
+    for seed in range(60):
+        assert not any("cycle_time" in warning for warning in trace(planted(seed)).warnings)
+
+
+def rows_of(ranks, times) -> str:
+    """Lines of ranks, cycles and times [rank][cycle] in µs."""
+    lines = ["rank,cycle,compute_us"]
+    for rank, of_rank in zip(ranks, times, strict=True):
+        lines += [f"{rank},{cycle},{time}" for cycle, time in enumerate(of_rank)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("word", ["rank", "Rank ", "rank_", "p", "mpi-"])
+def test_ranks_may_have_a_word_before_their_number(tmp_path, word):
+    path = tmp_path / "times.csv"
+    times = np.arange(11 * 30.0).reshape(11, 30) % 7 + 100
+    path.write_text(rows_of([f"{word}{rank}" for rank in range(11)], times))
+    assert np.allclose(1e6 * sm.read_cycles(path).compute, times)
+
+
+def test_different_words_before_ranks_are_refused(tmp_path, refused):
+    path = tmp_path / "times.csv"
+    path.write_text(rows_of(["node0", "rank1"], np.full((2, 30), 100.0)))
+    assert "number" in refused(sm.read_cycles, path)
+
+
+@pytest.mark.parametrize("header", ["rank0,rank1,rank2", "cycle,r1,r2,r3", "cycle,0,1,2"])
+def test_a_column_for_each_rank_is_refused_with_the_right_hint(tmp_path, refused, header):
+    path = tmp_path / "times.csv"
+    line = ",".join("1" for _ in header.split(","))
+    path.write_text(f"{header}\n" + f"{line}\n" * 30)
+    assert "one line for each rank and cycle" in refused(sm.read_cycles, path, unit="ms")
+
+
+def test_a_missing_communicate_names_the_columns_that_are_there(tmp_path, refused):
+    path = tmp_path / "times.csv"
+    path.write_text("rank,cycle,cycle_time_ms,mpi_time_ms\n0,0,1,0.5\n1,0,1,0.4\n")
+    said = refused(sm.read_cycles, path)
+    assert "mpi_time_ms" in said and "--column communicate=" in said
+
+
+def test_the_d_that_was_asked_for_is_the_one_that_helps():
+    times = replace(trace(np.random.default_rng(1).normal(1e-3, 1e-4, (8, 2000))), unplaced="")
+    assumed = sm.waiting(times)
+    asked = sm.waiting(times, delay_ratio=50)
+    for explained, d, is_assumed in ((assumed, 10, True), (asked, 50, False)):
+        tried = [helping["name"] for helping in explained.content()["helps"]]
+        assert any(f"D = {d}" in name for name in tried)
+        assert not any("D = " in name and f"D = {d}" not in name for name in tried)
+        assert any("assumed, since" in line for line in explained.lines) == is_assumed
