@@ -22,6 +22,7 @@ from .interruptions import uninterrupted
 from .ladder import Ladder, ladder
 from .replay import ReplayedWaiting, Setting, predict
 from .sentences import MEANS, MICRO
+from .spells import spells
 from .theory import ShareAboveQuantile
 from .trace import MIN_TRACE_WINDOWS, USUAL_RATIO, CycleTrace
 
@@ -89,7 +90,7 @@ class WaitingAnswer(Answer):
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
             if self.asked is None and self._assumes_d:
                 lines.append(sentences.assumed(self.ladder.delay_ratio))
-        if self.ladder.longest:
+        if self.ladder.longest and not run.doubtful:
             lines.append(sentences.longest_event(self.ladder.longest))
         lines += sentences.slow_spells(self.ladder)
         imbalance = self.ladder.parts["imbalance"]
@@ -359,7 +360,8 @@ def helps(run: CycleTrace, delay_ratio: int | None = None) -> list[ChangeOutcome
     for words, name in HELPFUL_CHANGES.items():
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
-    if any(len(one.cycles) for one in run.interrupted):
+    interrupted = any(len(one.cycles) for one in run.interrupted)
+    if interrupted and not spells(run.compute):  # whose cycles look interrupted, too
         calm = partial(uninterrupted, of_ranks=run.interrupted)
         predictions[NO_INTERRUPTIONS] = predict(run, Setting.from_run(run).with_times(calm))
     helpful = []

@@ -132,7 +132,7 @@ def nothing_predicted(run: CycleTrace) -> str:
         >>> nothing_predicted(trace(times))
         'Nothing is predicted from these times: the times of rank 3 are 1000 times those of ...
     """
-    return f"Nothing is predicted from these times: {run.doubtful}"
+    return f"Nothing is predicted from these times: {run.doubtful}."
 
 
 def how_long(run: CycleTrace, ladder: Ladder, cycle_s: float) -> str:

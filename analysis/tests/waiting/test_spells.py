@@ -80,4 +80,5 @@ def test_a_slow_spell_is_in_the_answer():
     assert spell["change"] == pytest.approx(shorter, abs=0.01)
     line = next(line for line in explained.lines if "before and after" in line)
     assert "rank 2" in line and "800" in line
+    assert not any("interruptions" in line for line in explained.lines)
     assert not any("always" in line for line in explained.lines)
