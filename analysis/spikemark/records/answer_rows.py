@@ -194,6 +194,23 @@ class LongestEventContent(Content):
     """of all waiting, or of all exchanging"""
 
 
+class SlowSpellContent(Content):
+    """Cycles in which a rank was slower than before and after."""
+
+    rank: int
+    node: str | None
+    first: int
+    """cycle"""
+    last: int
+    """cycle"""
+    longer: float
+    """share by which a cycle was longer"""
+    share: float
+    """of all waiting"""
+    change: float
+    """run time without it, over that of the run"""
+
+
 class EstimatesContent(Content):
     """What describes the compute times."""
 

@@ -95,12 +95,16 @@ class Waiting(Content):
     """`waiting` of a run or of cycle times; times in s over the run."""
 
     ranks: int
+    first_rank: int
+    """number of the first rank, as in the files"""
     cycles: int
     meets_every: int
     rank_sd: float
     """assumed spread of the speed of a rank from run to run, as a share"""
     kind: str
     disturbed: str | None
+    doubtful: str | None
+    """why the times seem to be wrong, so that nothing is predicted from them"""
     delay_ratio: int
     waiting_per_cycle_s: FigureContent
     waiting_s: FigureContent
@@ -113,6 +117,7 @@ class Waiting(Content):
     drift_share: float | None
     slowest: answer_rows.SlowestContent
     longest: answer_rows.LongestEventContent | None
+    spells: list[answer_rows.SlowSpellContent]
     estimates: answer_rows.EstimatesContent
     maxima: list[answer_rows.ShareContent]
     rarely: answer_rows.ReplayContent | None

@@ -55,6 +55,7 @@ class Stretches:
     waiting_rank: np.ndarray  #: [stretch] who waited longest
     slow: np.ndarray  #: [stretch] whether a rank was slow in most of its windows
     is_zoomed: bool  #: whether every stretch is a single window
+    first_rank: int = 0  #: what the first rank is called
 
 
 def section(run: CycleTrace) -> Section:
@@ -96,8 +97,9 @@ def _sentence(run: CycleTrace, slowest: np.ndarray) -> str:
     share = counts[rank] / len(slowest)
     times_usual = slowest[longest] / np.median(slowest)
     return (
-        f"Rank {rank} was waited for most often, in {100 * share:.0f}\u202f% of the windows"
-        f" (by chance: {number(100 / run.ranks, 3)}\u202f%). The longest window, from cycle"
+        f"Rank {run.first_rank + rank} was waited for most often, in"
+        f" {100 * share:.0f}\u202f% of the windows (by chance:"
+        f" {number(100 / run.ranks, 3)}\u202f%). The longest window, from cycle"
         f" {longest * run.period}, took {number(MICRO * slowest[longest])}\u202fµs,"
         f" {number(times_usual, 2)} times the usual."
     )
@@ -159,8 +161,8 @@ def stretches(run: CycleTrace, slowest: np.ndarray, first: int, last: int) -> St
         longest_waited = np.maximum.reduceat(waited, starts[:-1])
         computing[row] = np.maximum(computing[row], longest_own)
         waiting[row] = np.maximum(waiting[row], longest_waited)
-        slowest_rank[longest_own > most_computing] = rank
-        waiting_rank[longest_waited > most_waiting] = rank
+        slowest_rank[longest_own > most_computing] = run.first_rank + rank
+        waiting_rank[longest_waited > most_waiting] = run.first_rank + rank
         most_computing = np.maximum(most_computing, longest_own)
         most_waiting = np.maximum(most_waiting, longest_waited)
         is_slow = own > SLOW_FACTOR * np.median(all_windows)
@@ -178,6 +180,7 @@ def stretches(run: CycleTrace, slowest: np.ndarray, first: int, last: int) -> St
         waiting_rank,
         slow,
         columns == last - first,
+        run.first_rank,
     )
 
 
@@ -246,7 +249,7 @@ def _draw_map(axes: Axes, drawn: Stretches, part: str, values: np.ndarray) -> No
         ranks = int(drawn.rows[-1])
         step = max(1, -(-ranks // 4))
         places = np.arange(0, ranks, step)
-        axes.set_yticks(places + 0.5, [str(place) for place in places])
+        axes.set_yticks(places + 0.5, [str(drawn.first_rank + place) for place in places])
     axes.set_title(f"{part}, longest (µs)")
     axes.ticklabel_format(axis="x", useOffset=False, style="plain")
 
@@ -400,8 +403,9 @@ def _timeline(run: CycleTrace, slowest: np.ndarray, chosen: int, name: str, titl
                 waiting = float(slowest[window]) - computing + overhead
                 parts = {"computing": computing, "waiting": waiting, "exchange": exchange}
                 is_critical = rank == critical[column]
-                _bar(axes, place, start, parts, colours, is_critical, f"rank {rank}")
-                row = {"cycle": window * run.period, "rank": rank, "critical": bool(is_critical)}
+                called = run.first_rank + rank
+                _bar(axes, place, start, parts, colours, is_critical, f"rank {called}")
+                row = {"cycle": window * run.period, "rank": called, "critical": bool(is_critical)}
                 rows.append(row | {f"{name}_us": MICRO * parts[name] for name in parts})
             start += float(slowest[window]) + overhead + exchange
         axes.set_yticks(range(len(ranks)), [str(rank) for rank in ranks])
@@ -415,7 +419,7 @@ def _timeline(run: CycleTrace, slowest: np.ndarray, chosen: int, name: str, titl
     cycles = f"{counted(len(windows), 'window')} from cycle {windows.start * run.period}"
     caption = f"{cycles}; framed: the rank that the others waited for ({run.kind})."
     if len(ranks) < run.ranks:
-        named = listed(str(rank) for rank in dict.fromkeys(critical))
+        named = listed(str(run.first_rank + rank) for rank in dict.fromkeys(critical))
         shown = f"{len(ranks)} of {run.ranks} ranks: those waited for ({named}), and some between"
         caption += f" Drawn: {shown}."
     table = plots.tabulated(pd.DataFrame(rows))

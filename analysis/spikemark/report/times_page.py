@@ -83,7 +83,7 @@ def _page(times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str) -> 
         sections=[
             waits,
             heat.section(run),
-            cycles.of_times(1e6 * run.compute, "the program", details),
+            cycles.of_times(1e6 * run.compute, "the program", details, run.first_rank),
         ],
     )
 
@@ -114,11 +114,11 @@ def _slow_rank(made: answer.WaitingAnswer) -> list[str]:
         f"That is {saved}\u202fµs per cycle, {percent(saved_s / made.cycle_s)} of the run time"
         f" (modelled). The other {left}\u202fµs would stay: in each cycle, whichever of the other"
         " ranks is last takes its place.",
-        since_when(made.run.compute, slowest.rank),
+        since_when(made.run.compute, slowest.rank, made.run.first_rank),
     ]
 
 
-def since_when(computing: np.ndarray, rank: int) -> str:
+def since_when(computing: np.ndarray, rank: int, first_rank: int = 0) -> str:
     """In which part of a run a rank was slow.
 
     A part counts in which the rank computed longer than the others on average by more than half of
@@ -127,6 +127,7 @@ def since_when(computing: np.ndarray, rank: int) -> str:
     Args:
         computing: times [rank, cycle].
         rank: the slow one, slower than the mean of the others.
+        first_rank: what the first one is called.
 
     Example:
         >>> times = np.ones((4, 1000))
@@ -134,10 +135,11 @@ def since_when(computing: np.ndarray, rank: int) -> str:
         >>> since_when(times, rank=2)
         'Rank 2 was slow in 8 of 20 equal parts of the run, first from cycle 600.'
     """
-    others = np.delete(computing, rank, axis=0).mean(axis=0)
-    parts = np.array_split(computing[rank] - others, min(PARTS_OF_RUN, len(others)))
+    row = rank - first_rank
+    others = np.delete(computing, row, axis=0).mean(axis=0)
+    parts = np.array_split(computing[row] - others, min(PARTS_OF_RUN, len(others)))
     excess = np.array([part.mean() for part in parts])
-    slow = np.flatnonzero(excess > (computing[rank] - others).mean() / 2)
+    slow = np.flatnonzero(excess > (computing[row] - others).mean() / 2)
     first = sum(len(part) for part in parts[: slow[0]])
     if len(slow) == len(parts):
         return f"Rank {rank} was slow from cycle 0 to the end."

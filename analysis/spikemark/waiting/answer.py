@@ -22,6 +22,7 @@ from .interruptions import uninterrupted
 from .ladder import Ladder, ladder
 from .replay import ReplayedWaiting, Setting, predict
 from .sentences import MEANS, MICRO
+from .spells import spells
 from .theory import ShareAboveQuantile
 from .trace import MIN_TRACE_WINDOWS, USUAL_RATIO, CycleTrace
 
@@ -57,6 +58,7 @@ class WaitingAnswer(Answer):
     changes: list[ChangeOutcome]  #: `base` first; empty where none were asked for
     #: What would shorten the run, the most helpful first; empty for a disturbed run.
     helps: list[ChangeOutcome]
+    d_given: bool = False  #: whether the caller said D
     remarks: list[str] = field(default_factory=list)  #: warnings besides those of the run
 
     @property
@@ -86,11 +88,20 @@ class WaitingAnswer(Answer):
         if prediction is not None:
             waiting = self.ladder.waiting
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
-        if self.ladder.longest:
+            if self.asked is None and self._assumes_d:
+                lines.append(sentences.assumed(self.ladder.delay_ratio))
+        if self.ladder.longest and not run.doubtful:
             lines.append(sentences.longest_event(self.ladder.longest))
+        lines += sentences.slow_spells(self.ladder)
         imbalance = self.ladder.parts["imbalance"]
         slow_rank = sentences.slow_rank(self.ladder.slowest, imbalance, self.cycle_s)
         return lines + [line for line in (small_delay_ratio, slow_rank) if line]
+
+    @property
+    def _assumes_d(self) -> bool:
+        """Whether D is an assumption: neither the caller nor the run says it."""
+        run = self.run
+        return not self.d_given and run.description is None and run.delay_ratio is None
 
     def _parts(self) -> list[str]:
         names = list(self.ladder.parts)
@@ -103,6 +114,8 @@ class WaitingAnswer(Answer):
 
     def _helps(self) -> list[str]:
         if not self.helps:
+            if self.run.doubtful:
+                return [sentences.nothing_predicted(self.run)]
             if self.run.period > 1 or self.run.disturbed:
                 return []
             return [sentences.NOTHING_HELPS]
@@ -171,11 +184,13 @@ class WaitingAnswer(Answer):
         totals = {name: part and part.times(run.cycles) for name, part in of_run.items()}
         content = {
             "ranks": run.ranks,
+            "first_rank": run.first_rank,
             "cycles": run.cycles,
             "meets_every": run.period,
             "rank_sd": run.rank_sd,
             "kind": run.kind,
             "disturbed": run.disturbed or None,
+            "doubtful": run.doubtful or None,
             "delay_ratio": parts.delay_ratio,
             "waiting_per_cycle_s": parts.waiting,
             **totals,
@@ -185,6 +200,7 @@ class WaitingAnswer(Answer):
             "drift_share": parts.drift_share,
             "slowest": vars(parts.slowest),
             "longest": parts.longest and vars(parts.longest),
+            "spells": [vars(spell) for spell in parts.spells],
             "estimates": vars(theory.estimates(run)),
             "maxima": [_share(share) for share in theory.maxima(run, parts.delay_ratio)],
             "rarely": self.rarely,
@@ -280,7 +296,7 @@ def answer(
         iid = theory.iid(run, base.plan)
         if base.moved or base.unknown:
             reason = "the schedule places neurons elsewhere, where ranks compute something else"
-            iid = missing(reason, "s")
+            iid = missing(run.doubtful or reason, "s")
     return WaitingAnswer(
         run=run,
         ladder=parts,
@@ -288,7 +304,8 @@ def answer(
         asked=asked,
         iid=iid,
         changes=outcomes(run, changes, base) if changes else [],
-        helps=[] if run.disturbed else helps(run),
+        helps=[] if run.disturbed else helps(run, delay_ratio),
+        d_given=delay_ratio is not None,
     )
 
 
@@ -310,7 +327,7 @@ def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
 
     None for a run whose ranks do so already, or with too few cycles.
     """
-    if run.period > 1:
+    if run.period > 1 or run.doubtful:
         return None
     with suppress(BadInput):
         setting = Setting.from_run(run, "structure_aware", delay_ratio)
@@ -320,10 +337,14 @@ def _rarely(run: CycleTrace, delay_ratio: int) -> ReplayedWaiting | None:
     return None
 
 
-def helps(run: CycleTrace) -> list[ChangeOutcome]:
+def helps(run: CycleTrace, delay_ratio: int | None = None) -> list[ChangeOutcome]:
     """What a user can do about a conventional run, the most helpful first.
 
     Only what surely shortens it.
+
+    Args:
+        run: that was measured.
+        delay_ratio: D that is tried, if the delays allow it; by default the largest one, or 10.
 
     Example:
         >>> import numpy as np
@@ -333,13 +354,14 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
         >>> [change.name for change in helps(trace(times))][:1]
         ['no interruptions, as an idle core on each node may bring']
     """
-    if run.period > 1:
+    if run.period > 1 or run.doubtful:
         return []
-    predictions = _schedules_tried(run)
+    predictions = _schedules_tried(run, delay_ratio)
     for words, name in HELPFUL_CHANGES.items():
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
-    if any(len(one.cycles) for one in run.interrupted):
+    interrupted = any(len(one.cycles) for one in run.interrupted)
+    if interrupted and not spells(run.compute):  # whose cycles look interrupted, too
         calm = partial(uninterrupted, of_ranks=run.interrupted)
         predictions[NO_INTERRUPTIONS] = predict(run, Setting.from_run(run).with_times(calm))
     helpful = []
@@ -349,12 +371,14 @@ def helps(run: CycleTrace) -> list[ChangeOutcome]:
     return sorted(helpful, key=lambda outcome: outcome.prediction.change.number)
 
 
-def _schedules_tried(run: CycleTrace) -> dict[str, ReplayedWaiting]:
-    """The schedules that the run can answer, each with the largest D that leaves enough windows."""
+def _schedules_tried(run: CycleTrace, delay_ratio: int | None) -> dict[str, ReplayedWaiting]:
+    """The schedules that the run can answer, with D, or the largest that leaves enough windows."""
     predictions = {}
     for schedule, lag in LAG_OF_TRIED.items():
         with suppress(BadInput):
-            d = min(run.largest(lag) or USUAL_RATIO, run.cycles // MIN_TRACE_WINDOWS)
+            exact = run.largest(lag)
+            d = min(delay_ratio or exact or USUAL_RATIO, run.cycles // MIN_TRACE_WINDOWS)
+            d = min(d, exact or d)
             d -= d % (lag + 1)
             if d > 1:
                 setting = Setting.from_run(run, schedule, d, lag=lag or None)

@@ -229,16 +229,16 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         raise BadInput(line, field="ranks", code="conflict")
     number, _, factor = rank_and_factor.partition(":")
     try:
-        rank = int(number)
+        rank = int(number) - run.first_rank
         times = float(factor)
     except ValueError:
         rank = -1
         times = 0.0
     if not (0 <= rank < measured and 1 / MAX_SLOW_FACTOR <= times <= MAX_SLOW_FACTOR):
         line = (
-            f"change={SLOW_RANK}={rank_and_factor}: expected RANK:FACTOR, a rank from 0 to"
-            f" {measured - 1} and a factor from {1 / MAX_SLOW_FACTOR:g} to {MAX_SLOW_FACTOR:g},"
-            " such as 3:1.2"
+            f"change={SLOW_RANK}={rank_and_factor}: expected RANK:FACTOR, a rank from"
+            f" {run.first_rank} to {run.first_rank + measured - 1} and a factor from"
+            f" {1 / MAX_SLOW_FACTOR:g} to {MAX_SLOW_FACTOR:g}, such as 3:1.2"
         )
         raise BadInput(line, field="change")
 

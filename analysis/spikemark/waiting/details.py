@@ -36,7 +36,7 @@ def tables(run: CycleTrace, ladder: Ladder) -> list[Table]:
         _parts(ladder),
         _cycle_times(estimates, ladder),
         _maxima(run, ladder.delay_ratio),
-        _ranks(mean_s, estimates.effects_s),
+        _ranks(mean_s, estimates.effects_s, run.first_rank),
     ]
     nodes = run.nodes or ("",) * run.ranks
     relative = pd.Series(mean_s / mean_s.mean()).groupby(list(nodes)).mean()
@@ -122,8 +122,11 @@ def _maxima(run: CycleTrace, delay_ratio: int) -> Table:
     return _table(columns, rows, title)
 
 
-def _ranks(mean_s: np.ndarray, effects_s: list[Quantity]) -> Table:
-    """The slowest and the fastest ranks: mean of a cycle in s, [rank], and its lasting effect."""
+def _ranks(mean_s: np.ndarray, effects_s: list[Quantity], first_rank: int) -> Table:
+    """The slowest and the fastest ranks: mean of a cycle in s, [rank], and its lasting effect.
+
+    `first_rank`: what the first one is called.
+    """
     columns = [
         Column("rank", "rank"),
         Column("us", "µs per cycle", "measured"),
@@ -135,5 +138,7 @@ def _ranks(mean_s: np.ndarray, effects_s: list[Quantity]) -> Table:
     if len(shown) > 2 * RANKS_SHOWN:
         shown = slowest_first[:RANKS_SHOWN] + slowest_first[-RANKS_SHOWN:]
         title = f"Ranks: {RANKS_SHOWN} slowest and {RANKS_SHOWN} fastest of {len(slowest_first)}"
-    rows = [(rank, MICRO * mean_s[rank], effects_s[rank].times(MICRO)) for rank in shown]
+    rows = []
+    for rank in shown:
+        rows.append((first_rank + rank, MICRO * mean_s[rank], effects_s[rank].times(MICRO)))
     return _table(columns, rows, title)

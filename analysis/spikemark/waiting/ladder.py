@@ -25,6 +25,7 @@ from spikemark.quantities.quantity import LEVEL, Quantity, missing
 from .bootstrap import Draws, means
 from .interruptions import interruption_limit, put_back, usual, without
 from .replay import CHANCE
+from .spells import Spell, spells
 from .trace import CycleTrace
 
 #: The parts of the waiting, and what each is, given D.
@@ -58,7 +59,7 @@ UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the co
 class SlowestRank:
     """The rank that computes longest."""
 
-    rank: int
+    rank: int  #: as the run calls it
     also: list[int]  #: ranks that are as slow; what follows is then about all of them
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
@@ -82,6 +83,19 @@ class LongestEvent:
 
 
 @dataclass(frozen=True)
+class SlowSpell:
+    """Cycles in which a rank was slower than before and after."""
+
+    rank: int  #: as the run calls it
+    node: str | None  #: where there are several
+    first: int  #: cycle
+    last: int  #: cycle
+    longer: float  #: by which share a cycle was longer
+    share: float  #: of all waiting
+    change: float  #: run time without it, over that of the run
+
+
+@dataclass(frozen=True)
 class Ladder:
     """Where the waiting of a run comes from: seconds per cycle, means over ranks."""
 
@@ -94,6 +108,7 @@ class Ladder:
     efficiency: dict[str, float] | None  #: of POP; None where exchanges were not timed
     slowest: SlowestRank
     longest: LongestEvent | None
+    spells: list[SlowSpell]  #: the costliest first
     delay_ratio: int  #: D that separates jitter from drift
     drift_share: float  #: of the variance between ranks of means over D cycles
 
@@ -206,12 +221,15 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         parts[name] = draws(columns.rung(number), "s")
         rare[name] = draws(columns.rare(number), "s", least=-np.inf)
     parts["barrier"] = missing(UNTIMED_WAITING, "s", "not timed")
-    if run.waited is not None and run.doubt_s is not None:
+    if run.doubtful:
+        parts["barrier"] = missing(run.doubtful, "s", "not known")
+    elif run.waited is not None and run.doubt_s is not None:
         barrier = draws(columns.barrier, "s", least=-np.inf)
         parts["barrier"] = barrier.widened(less_s, more_s)
     exchange = None
     if run.exchanged is not None:
         exchange = draws(columns.exchange, "s", run.kind).widened(more_s, less_s)
+    found = [] if run.doubtful else spells(run.compute)
     return Ladder(
         waiting=draws(columns.waiting, "s", run.kind).widened(less_s, more_s),
         parts=parts,
@@ -220,8 +238,9 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         exchange=exchange,
         common=draws(columns.common, "s", least=-np.inf),
         efficiency=efficiency(run) if exchange else None,
-        slowest=_slowest(run, draws),
+        slowest=_slowest(run, draws, {spell.row for spell in found}),
         longest=longest(run),
+        spells=_slow_spells(run, found),
         delay_ratio=d,
         drift_share=drift_share(run.compute, d),
     )
@@ -305,8 +324,41 @@ def _draws(run: CycleTrace, d: int) -> Draws:
     return Draws(value, draws.draws + (value - draws.value))
 
 
-def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
-    """The ranks that compute longest; `draws`: of which the first columns are compute times."""
+def _slow_spells(run: CycleTrace, found: list[Spell]) -> list[SlowSpell]:
+    """Slow spells with what they cost, the costliest first."""
+    before_s = float(run.compute.mean(dtype=np.float64)) * run.cycles
+    before_s += float(run.waits.sum()) + float(run.exchanges.sum())
+    priced = []
+    for spell in found:
+        latest, _ = _of_the_others(run, [spell.row])
+        times = run.compute[spell.row].astype(np.float64)
+        own = lump(times, run.period).copy()
+        times[spell.first : spell.last + 1] -= spell.seconds
+        calm = lump(np.maximum(times, 0), run.period)
+        earlier_s = float((np.maximum(latest, own) - np.maximum(latest, calm)).sum())
+        less_computing_s = float((own - calm).sum()) / run.ranks
+        priced.append(
+            SlowSpell(
+                rank=run.first_rank + spell.row,
+                node=run.node_of(spell.row),
+                first=spell.first,
+                last=spell.last,
+                longer=spell.longer,
+                share=_share(max(earlier_s - less_computing_s, 0.0), float(run.waits.sum())),
+                change=1 - min(_share(earlier_s, before_s), 1.0),
+            )
+        )
+    return sorted(priced, key=lambda spell: spell.change)
+
+
+def _slowest(run: CycleTrace, draws: Draws, with_spells: set[int]) -> SlowestRank:
+    """The ranks that compute longest.
+
+    Args:
+        run: that was measured.
+        draws: of which the first columns are compute times.
+        with_spells: ranks that were slow in a part of the run.
+    """
     slow = _as_slow(draws.value[: run.ranks])
     others = np.delete(np.arange(run.ranks), slow)
 
@@ -331,11 +383,14 @@ def _slowest(run: CycleTrace, draws: Draws) -> SlowestRank:
         return np.asarray(ratio - 1)
 
     course, changed = _course(means_of_stretches(run.compute))
-    share, change = _gain(run, slow, course)
+    changed[list(with_spells)] = True
+    share = change = missing(run.doubtful or "not known", mark="not known")
+    if not run.doubtful:
+        share, change = _gain(run, slow, course)
     nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
-        rank=slow[0],
-        also=slow[1:],
+        rank=run.first_rank + slow[0],
+        also=[run.first_rank + rank for rank in slow[1:]],
         node=nodes.pop() if len(nodes) == 1 else None,
         longer=draws(longer, kind="measured"),
         share=share,
@@ -400,8 +455,9 @@ def _gain(
     def change(x: np.ndarray) -> np.ndarray:
         before = x[..., [waits]] + x[..., [exchanges]] + x[..., [computing_before]]
         of_waiting = x[..., implied_after] - x[..., [implied_before]]
-        of_computing = x[..., computing_after] - x[..., [computing_before]]
-        return np.asarray((before + of_waiting + of_computing) / np.maximum(before, SMALLEST_S))
+        waiting = np.maximum(x[..., [waits]] + of_waiting, 0)
+        after = x[..., computing_after] + waiting + x[..., [exchanges]]
+        return np.asarray(np.maximum(after, 0) / np.maximum(before, SMALLEST_S))
 
     return _over_all(draws, saved), _over_all(draws, change)
 
@@ -599,7 +655,8 @@ def _events(run: CycleTrace) -> list[LongestEvent]:
     rank, cycle, seconds = _longest_of_ranks(run)
     others_wait = (run.ranks - 1) / run.ranks
     share = _share(seconds * others_wait, waited)
-    events = [LongestEvent("computing", rank, run.node_of(rank), cycle, seconds, share)]
+    named = run.first_rank + rank
+    events = [LongestEvent("computing", named, run.node_of(rank), cycle, seconds, share)]
     exchanged = float(run.exchanges.sum())
     for phase, series, total in (
         ("barrier", run.overhead, waited),

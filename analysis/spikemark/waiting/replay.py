@@ -119,10 +119,13 @@ class Setting:
     def meeting_rarely(cls, run: CycleTrace, every: int) -> "Setting":
         """The ranks of a run, with the work that they had there, meet `every` so many cycles."""
         run.check(every, f"meeting every {every} cycles needs more:")
-        return cls(plan("structure_aware", every, run.ranks), run.compute)
+        meetings = plan("structure_aware", every, run.ranks)
+        return cls(meetings, run.compute, unknown=run.doubtful)
 
     def _placed(self, run: CycleTrace) -> "Setting":
         """The same with the compute times of the placement that the schedule needs."""
+        if run.doubtful:
+            return replace(self, unknown=run.doubtful)
         schedule = self.plan.schedule
         work = run.work
         if work is None:
@@ -472,7 +475,7 @@ def _with_disturbance(
         waiting=_reaching(predicted.waiting, [quiet.waiting], by_chance, stays_s),
         runtime=_reaching(predicted.runtime, [quiet.runtime], by_chance, runs_s),
         change=_reaching(predicted.change, [relative, quiet.change], by_chance, runs_s / before),
-        saved=_reaching(predicted.saved, [quiet.saved], by_chance, 0.0, stays_s),
+        saved=_reaching(predicted.saved, [quiet.saved], by_chance, 0.0, stays_s, None),
     )
 
 
@@ -482,6 +485,7 @@ def _reaching(
     by_chance: float,
     more: float,
     less: float = 0.0,
+    least: float | None = 0.0,
 ) -> Quantity:
     """A quantity of a disturbed run whose interval reaches to that of quiet ones, and as far to the
     other side, where twice as much is lost.
@@ -492,11 +496,14 @@ def _reaching(
         by_chance: factor by which that distance may be larger by chance.
         more: by which it may be higher.
         less: by which it may be lower.
+        least: its interval is not below; None: nothing limits it.
     """
     low, high = quantity.limits
     twice_as_much = by_chance * (quantity.number - quiet[0].number)
     low = low - less + min(twice_as_much, 0.0)
     high = high + more + max(twice_as_much, 0.0)
+    if least is not None:
+        low = max(low, least)
     lows = [without_losses.limits[0] for without_losses in quiet]
     highs = [without_losses.limits[1] for without_losses in quiet]
     return replace(quantity, low=min(low, *lows), high=max(high, *highs))
@@ -700,7 +707,7 @@ def _outcomes(
         exchange = setting.cost * exchanged * rate
     waiting = x[..., :-2] + waiting
     computing = np.array([outcome.computing for outcome in replayed])
-    runtime = computing + waiting + exchange
+    runtime = computing + np.maximum(waiting + exchange, 0)
     before = run.compute.mean(dtype=np.float64) + waited + exchanged
     return {
         "waiting": waiting,

@@ -21,7 +21,7 @@ from spikemark.records.judged import no_evidence
 from .another_run import spread_of_speeds
 from .changes import ChangeOutcome
 from .ladder import MEANS as MEANS_OF_PARTS
-from .ladder import Ladder, LongestEvent, SlowestRank
+from .ladder import Ladder, LongestEvent, SlowestRank, SlowSpell
 from .replay import PLACEMENT_ADVICE, ReplayedWaiting
 from .trace import CycleTrace
 
@@ -32,8 +32,12 @@ MATTERS = 0.1
 #: A rank is named that is surely so much slower and costs this share of a cycle.
 MIN_SLOWNESS = 0.05
 MIN_COST_OF_SLOWNESS = 0.01
+#: A slow spell is named that costs this share of the waiting; so many are.
+MIN_SHARE_OF_SPELL = 0.05
+MAX_SPELLS_SHOWN = 3
 CYCLE_ROUNDING = 1e-6  #: of a cycle: times below are what rounding leaves
 MEANS = MEANS_OF_PARTS | {"exchange": "moving the data"}
+LATE_ON_AVERAGE = "ranks that are late on average, slow spells included"
 NOTHING_HELPS = "Nothing that was tried surely shortens this run."
 NEEDS_DELAYS = "D needs delays between areas of at least D cycles, which these times do not tell."
 
@@ -102,6 +106,33 @@ def disturbed(run: CycleTrace) -> str:
         'Disturbed: other processes kept 1.2 cores busy; times are no evidence of speed. Run ...
     """
     return f"Disturbed: {no_evidence(run.disturbed)}. Run again on a quiet machine."
+
+
+def assumed(delay_ratio: int) -> str:
+    """That D is an assumption, and how to say another one.
+
+    Example:
+        >>> assumed(10)
+        'D = 10 is assumed, since nothing says what the delays allow; --delay-ratio names another.'
+    """
+    return (
+        f"D = {delay_ratio} is assumed, since nothing says what the delays allow; --delay-ratio"
+        " names another."
+    )
+
+
+def nothing_predicted(run: CycleTrace) -> str:
+    """That nothing is predicted from doubtful times, and why.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
+        >>> times[3] *= 1000
+        >>> nothing_predicted(trace(times))
+        'Nothing is predicted from these times: the times of rank 3 are 1000 times those of ...
+    """
+    return f"Nothing is predicted from these times: {run.doubtful}."
 
 
 def how_long(run: CycleTrace, ladder: Ladder, cycle_s: float) -> str:
@@ -251,6 +282,38 @@ def longest_event(event: LongestEvent) -> str:
     return f"In cycle {integer(event.cycle)}, {what}: {percent(event.share)} of all {activity}."
 
 
+def slow_spells(ladder: Ladder) -> list[str]:
+    """Which ranks were slow in a part of the run and when, where that matters.
+
+    Example:
+        >>> import numpy as np
+        >>> from spikemark.waiting.ladder import ladder
+        >>> from spikemark.waiting.trace import trace
+        >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 2000))
+        >>> times[2, 800:1200] *= 2
+        >>> slow_spells(ladder(trace(times)))
+        ['In cycles 800 to 1\\u202f199, rank 2 computed 100\\u202f% longer than before ...
+    """
+    lines = []
+    for spell in ladder.spells:
+        if spell.share >= MIN_SHARE_OF_SPELL or spell.change <= 1 - MIN_COST_OF_SLOWNESS:
+            lines.append(_slow_spell(spell))
+    if len(lines) > MAX_SPELLS_SHOWN:
+        more = counted(len(lines) - MAX_SPELLS_SHOWN, "slow spell")
+        lines = [*lines[:MAX_SPELLS_SHOWN], f"{more} of ranks besides (--json)."]
+    return lines
+
+
+def _slow_spell(spell: SlowSpell) -> str:
+    """When a rank was slow, and what that cost."""
+    node = f" on {spell.node}" if spell.node else ""
+    return (
+        f"In cycles {integer(spell.first)} to {integer(spell.last)}, rank {spell.rank}{node}"
+        f" computed {percent(spell.longer)} longer than before and after:"
+        f" {percent(spell.share)} of all waiting."
+    )
+
+
 def small_delay_ratio(run: CycleTrace) -> str:
     """Why ranks cannot meet more rarely, where delays between areas allow D = 1 only.
 
@@ -298,6 +361,8 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
+    if not slowest.change:
+        return ""
     much_slower = slowest.longer.number >= MIN_SLOWNESS
     costly = much_slower and imbalance.number >= MIN_COST_OF_SLOWNESS * cycle_s
     if not slowest.certain or not (slowest.share.number >= MATTERS or costly):
@@ -342,6 +407,8 @@ def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
     if rare and part and rare.number > MATTERS * part.number > 0:
         remarks.append(f"of this, rare long cycles: {microseconds(rare)}")
     meaning = MEANS[name].format(d=ladder.delay_ratio)
+    if name == "imbalance" and slow_spells(ladder):
+        meaning = LATE_ON_AVERAGE
     if remarks:
         meaning += f" ({'; '.join(remarks)})"
     time = microseconds(part, cycle_s) if part else "–"

@@ -6,7 +6,7 @@ ranks had to do (`work`), so that schedules that place neurons elsewhere can be 
 """
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,12 @@ from spikemark.network import lanes
 from spikemark.network.description import read_description
 from spikemark.network.schedules import find_schedule
 from spikemark.records.imported import CycleTimes
+from spikemark.records.imported.other_units import (
+    seem_other_units,
+    seem_unmeasured,
+    seem_whole_cycles,
+    seems_another_unit,
+)
 from spikemark.records.phases import BARRIER, COMPUTE_PHASES
 from spikemark.records.record import Run
 
@@ -69,6 +75,7 @@ class CycleTrace:
     schedule: str = "conventional"
     warnings: tuple[str, ...] = ()
     disturbed: str = ""  #: why the times say nothing about speed
+    doubtful: str = ""  #: why they seem to be wrong, so that nothing is predicted from them
     shares_cores: bool = False  #: more threads than cores compute
     #: Spread (SD) of the speed of a rank from one run to another, as a share, assumed; 0 for times
     #: that do not differ from run to run, as simulated and planted ones.
@@ -77,6 +84,7 @@ class CycleTrace:
     work: Work | None = None  #: what the ranks had to do
     unplaced: str = ""  #: why nobody knows it
     path: str = ""
+    first_rank: int = 0  #: what the first rank is called, 0 or 1
 
     @property
     def ranks(self) -> int:
@@ -208,6 +216,12 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
             unplaced=UNPLACED,
             rank_sd=rank_sd(None),
         )
+        _check_ranks(run.compute, "cycle times")
+        other_units = seem_other_units(run.compute)
+        remarks = [*other_units, *seem_unmeasured(run.compute)]
+        remarks += seems_another_unit(float(np.median(run.compute.mean(axis=0, dtype=np.float64))))
+        remarks += seem_whole_cycles(run.compute)
+        run = replace(run, warnings=tuple(remarks), doubtful="".join(other_units[:1]))
     file = run.path or "cycle times"
     _check_ranks(run.compute, file)
     run.check(run.period, "the waiting needs more:")
@@ -237,8 +251,10 @@ def _check_times(compute: np.ndarray, file: str) -> None:
 
 def _check_unit(compute: np.ndarray, file: str) -> None:
     """Raises BadInput for times that seem to be in another unit than seconds."""
-    if compute.mean() > MAX_MEAN_CYCLE_S:
-        line = f"unit: a cycle of {compute.mean():.4g} s; expected at most {MAX_MEAN_CYCLE_S:g}"
+    of_ranks = compute.mean(axis=1, dtype=np.float64)
+    mean_s = float(np.median(of_ranks))  # one rank may be in a unit of its own
+    if mean_s > MAX_MEAN_CYCLE_S:
+        line = f"unit: a cycle of {mean_s:.4g} s; expected at most {MAX_MEAN_CYCLE_S:g}"
         raise BadInput(line, field="unit", file=file)
 
 
@@ -389,7 +405,9 @@ def _of_imported(times: CycleTimes) -> CycleTrace:
         doubt_s=times.doubt_s,
         delay_ratio=period if period > 1 else None,
         warnings=times.cautions,
+        doubtful=times.doubtful,
         rank_sd=rank_sd(None),
         unplaced=UNPLACED if dealt else "",
         path=str(times.path),
+        first_rank=times.about.first_rank,
     )

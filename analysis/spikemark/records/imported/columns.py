@@ -109,5 +109,7 @@ class ReadTimes:
     cycle_ms: float | None = None
     #: All ranks meet in every cycle of this number.
     meets_every: int = 1
+    #: The number of the first rank in the files, 0 or 1.
+    first_rank: int = 0
     #: Of the times in the files.
     unit: str = "s"

@@ -56,7 +56,7 @@ class _Changes:
         return total
 
 
-def check_durations(where: str, columns: dict[str, np.ndarray]) -> None:
+def check_durations(where: str, columns: dict[str, np.ndarray], first_rank: int = 0) -> None:
     """Raises BadInput for times [rank, cycle] in s that cannot be durations of cycles.
 
     Example:
@@ -67,8 +67,8 @@ def check_durations(where: str, columns: dict[str, np.ndarray]) -> None:
         rising = _only_rising(times)
         if rising.size:
             reason = (
-                f"the times of rank {rising[0]} only rise over {times.shape[1]} cycles, as those of"
-                " a clock or of a stopwatch that is not reset"
+                f"the times of rank {first_rank + rising[0]} only rise over {times.shape[1]}"
+                " cycles, as those of a clock or of a stopwatch that is not reset"
             )
             expected = "the duration of each cycle, such as the differences (numpy.diff)"
             raise BadInput(
@@ -113,7 +113,7 @@ def check_size(where: str, name: str, times: np.ndarray) -> None:
         )
 
 
-def seems_reset(times: np.ndarray) -> list[str]:
+def seems_reset(times: np.ndarray, first_rank: int = 0) -> list[str]:
     """A remark where times [rank, cycle] on all ranks rise for some cycles and fall, repeatedly.
 
     So do times of a stopwatch that is reset every few cycles, but also those of work that grows and
@@ -128,12 +128,13 @@ def seems_reset(times: np.ndarray) -> list[str]:
     if not (few_falls & (changes.total >= ENOUGH_CHANGES_FOR_RESETS)).all():
         return []
     return [
-        f"times rise in {changes.rises[0]} cycles of rank 0 and fall in {changes.falls[0]} only:"
-        " are these durations, or times of a stopwatch that is not reset in every cycle?"
+        f"times rise in {changes.rises[0]} cycles of rank {first_rank} and fall in"
+        f" {changes.falls[0]} only: are these durations, or times of a stopwatch"
+        " that is not reset in every cycle?"
     ]
 
 
-def seems_left(times: np.ndarray) -> list[str]:
+def seems_left(times: np.ndarray, first_rank: int = 0) -> list[str]:
     """A remark where times [rank, cycle] hardly ever rise, as the time that is left of a run does.
 
     So do durations that fall all the time, as in a run that warms up.
@@ -149,12 +150,12 @@ def seems_left(times: np.ndarray) -> list[str]:
     if not falling.size:
         return []
     return [
-        f"the times of rank {falling[0]} only fall over {times.shape[1]} cycles: are these"
-        " durations of cycles, or the time that was left?"
+        f"the times of rank {first_rank + falling[0]} only fall over {times.shape[1]} cycles:"
+        " are these durations of cycles, or the time that was left?"
     ]
 
 
-def seems_no_measurement(times: np.ndarray) -> list[str]:
+def seems_no_measurement(times: np.ndarray, first_rank: int = 0) -> list[str]:
     """Remarks where a part of the times [rank, cycle] seems to be something else.
 
     Numbers of ranks, padding with zeros, lines that were appended twice.
@@ -173,8 +174,9 @@ def seems_no_measurement(times: np.ndarray) -> list[str]:
     padded = np.flatnonzero((zeros_at_end >= MIN_PADDING) & no_other_zeros)
     if padded.size:
         rank = padded[0]
+        named = first_rank + rank
         remarks.append(
-            f"rank {rank} computes 0 s in its last {zeros_at_end[rank]} cycles: is this padding?"
+            f"rank {named} computes 0 s in its last {zeros_at_end[rank]} cycles: is this padding?"
         )
     half = cycles // 2
     repeats = cycles == 2 * half and np.array_equal(times[:, :half], times[:, half:])

@@ -17,12 +17,12 @@ from spikemark.core.errors import BadInput
 
 from .columns import Columns, FileColumns
 from .names import CYCLE, RANK, SPELLINGS
-from .ranks import check_numbers, in_order_of_ranks
+from .ranks import check_numbers, first_of, in_order_of_ranks
 from .unused import check_unused
 
 
-def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, tuple[str, ...]]:
-    """Columns [rank, cycle] of all files, and what was left out.
+def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, int, tuple[str, ...]]:
+    """Columns [rank, cycle] of all files, the number of the first rank, and what was left out.
 
     Args:
         files: paths.
@@ -39,7 +39,7 @@ def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, tupl
         ...         "compute": np.array([3.0, 1.0, 2.0, 4.0]),
         ...     }
         ... )
-        >>> columns, left_out = together([Path("times.csv")], [part])
+        >>> columns, _, left_out = together([Path("times.csv")], [part])
         >>> columns["compute"].tolist()  # [rank][cycle]
         [[3.0, 2.0], [1.0, 4.0]]
     """
@@ -53,7 +53,9 @@ def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, tupl
         reason = "a second file; expected one alone if it holds all ranks"
         raise BadInput(reason=reason, file=files[1], code="file")
     remarks: list[str] = []
+    first_rank = 0
     if RANK not in first:
+        first_rank = first_of(files)
         by_path = dict(zip(files, parts, strict=True))
         files, remarks = in_order_of_ranks(files)
         parts = [by_path[path] for path in files]
@@ -65,7 +67,9 @@ def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, tupl
     if numbered:
         used = [RANK, *(first.keys() - {RANK})]
         columns, left_out = _aligned(files, [part[used] for part in lines])
-        return columns, (*remarks, *left_out)
+        if RANK in first:
+            first_rank = min(int(part[RANK].min()) for part in lines)
+        return columns, first_rank, (*remarks, *left_out)
     if not are_arrays:
         lengths = {}
         for path, part in zip(files, parts, strict=True):
@@ -75,7 +79,7 @@ def together(files: list[Path], parts: list[FileColumns]) -> tuple[Columns, tupl
     for name in first:
         rows = [part.columns[name] for part in parts]
         stacked[name] = rows[0] if are_arrays else np.vstack(rows)
-    return stacked, tuple(remarks)
+    return stacked, first_rank, tuple(remarks)
 
 
 def _lines_of(number: int, part: FileColumns) -> pd.DataFrame:

@@ -23,6 +23,20 @@ OTHER_WORD = re.compile(
 )
 
 
+def first_of(files: list[Path]) -> int:
+    """The number of the first rank of files of one rank each, by their paths.
+
+    Raises BadInput where paths do not tell the order.
+
+    Example:
+        >>> first_of([Path("run/times_2.csv"), Path("run/times_1.csv")])
+        1
+    """
+    if len(files) < 2:
+        return 0
+    return min(_ranks_after_word(files) or _numbers_that_differ(files))
+
+
 def in_order_of_ranks(files: list[Path]) -> tuple[list[Path], list[str]]:
     """Files of one rank each, in the order of their ranks; and remarks.
 
@@ -136,10 +150,7 @@ def check_numbers(where: str, ranks: Iterable[int]) -> list[str]:
     if ranks == expected:
         if first == 0 or len(ranks) == 1:
             return []
-        return [
-            f"ranks are numbered from 1 to {ranks[-1]}; below, they are called 0 to"
-            f" {ranks[-1] - 1}. Is there none of number 0?"
-        ]
+        return [f"ranks are numbered from 1 to {ranks[-1]}: is there none of number 0?"]
     twice = sorted({rank for rank, following in pairwise(ranks) if rank == following})
     if twice:
         reason = f"{listed(twice)} twice; expected each rank once"

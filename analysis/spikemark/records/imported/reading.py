@@ -6,6 +6,7 @@ times of whole cycles become compute times.
 """
 
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -87,12 +88,12 @@ def read_times(
     unused = dict.fromkeys(itertools.chain.from_iterable(part.unused for part in parts))
     if unused:
         remarks.append(f"columns that are not used: {', '.join(unused)}")
-    columns, left_out = together(files, [part.columns for part in parts])
+    columns, first_rank, left_out = together(files, [part.columns for part in parts])
     times = reader.adjusted(files[0], columns)
     for name, column in times.columns.items():
         check_possible(column, name, files[0])
-    check_durations(str(files[0]), times.columns)
-    columns = _with_computing(times.columns, files[0])
+    check_durations(str(files[0]), times.columns, first_rank)
+    columns = _with_computing(times.columns, files[0], first_rank)
     columns = _from_to(columns, skip, keep, times.meets_every)
     units = sorted({*itertools.chain.from_iterable(part.units for part in parts)})
     return ReadTimes(
@@ -100,6 +101,7 @@ def read_times(
         remarks=(*remarks, *left_out, *times.remarks),
         cycle_ms=facts.get(CYCLE_MS) or None,
         meets_every=times.meets_every,
+        first_rank=first_rank,
         unit=", ".join(units),
     )
 
@@ -202,7 +204,9 @@ def _read_file(
     try:
         content = reader.held(path, called)
         columns = _columns_in(path, reader, content.names, called)
-        values = {name: content.values(column.name, path) for name, column in columns.items()}
+        values = {}
+        for name, column in columns.items():
+            values[name] = _numbers_of(content, name, column.name, path)
         unused = _names_without_meaning(reader, content, columns)
         unit = _unit_of_lines(path, content, unused, unit)
         unused_columns = {}
@@ -242,6 +246,30 @@ def _read_file(
     )
 
 
+def _numbers_of(content: FileContent, meaning: str, name: str, path: Path) -> np.ndarray:
+    """A column as numbers; of ranks also those behind a word that is the same in all lines.
+
+    Raises BadInput as `FileContent.values`.
+    """
+    try:
+        return content.values(name, path)
+    except BadInput:
+        if meaning != RANK:
+            raise
+        texts = content.texts(name)
+        number_of = {}
+        words = set()
+        for text in pd.unique(texts):
+            match = re.fullmatch(r"\s*([A-Za-z][\w .:-]*?)(\d+)\s*", text)
+            if match is None:
+                raise
+            words.add(match[1])
+            number_of[text] = float(match[2])
+        if len(words) != 1:
+            raise
+        return np.array([number_of[text] for text in texts])
+
+
 def _in_seconds(values: np.ndarray, unit_s: float) -> np.ndarray:
     """Times in s from times in units of `unit_s`; those in single precision are changed in place.
 
@@ -259,6 +287,20 @@ def _columns_in(
     """The columns of a file by our names. Raises BadInput where one is missing."""
     if reader.is_table:
         columns = columns_of(path, names, called)
+        if COMPUTE_COLUMN not in columns and CYCLE_TIME not in columns and _is_wide(names):
+            expected = (
+                "one line for each rank and cycle, with columns rank, cycle and compute, or a .npy"
+                " file [rank, cycle]"
+            )
+            reason = f"columns {short_repr(names)}: one for each rank? expected {expected}"
+            raise BadInput(reason, field="columns", file=path)
+        if CYCLE_TIME in columns and not {COMPUTE_COLUMN, COMMUNICATE} & columns.keys():
+            expected = (
+                f"{COMMUNICATE} besides, or {COMPUTE_COLUMN} instead;"
+                f" --column {COMMUNICATE}=… names another"
+            )
+            reason = f"columns {short_repr(names)}: {CYCLE_TIME} alone; expected {expected}"
+            raise BadInput(reason, field=CYCLE_TIME, file=path)
         if (COMPUTE_COLUMN in columns) == (CYCLE_TIME in columns):
             expected = (
                 f"either {COMPUTE_COLUMN} or {CYCLE_TIME};"
@@ -278,6 +320,20 @@ def _columns_in(
                 code="missing",
             )
     return {name: NamedColumn(column) for name, column in reader.names.items() if column in names}
+
+
+def _is_wide(names: list[str]) -> bool:
+    """Whether most columns count something, as ranks, behind one word or none: r0, r1, …"""
+    numbers: dict[str, list[int]] = {}
+    for name in names:
+        counted = re.fullmatch(r"(\D*)(\d+)\D*", name)
+        if counted:
+            numbers.setdefault(counted[1], []).append(int(counted[2]))
+    for counts in numbers.values():
+        first = min(counts)
+        if len(counts) > 1 and first < 2 and sorted(counts) == [*range(first, first + len(counts))]:
+            return len(counts) >= len(names) / 2
+    return False
 
 
 def _names_without_meaning(
@@ -406,22 +462,19 @@ def _units(
     return units
 
 
-def _with_computing(columns: Columns, path: Path) -> Columns:
+def _with_computing(columns: Columns, path: Path, first_rank: int) -> Columns:
     """Replaces times of whole cycles by compute times; columns are in the order of SAVED_COLUMNS.
 
     Raises BadInput, naming the file `path`, where cycles are shorter than their communication.
     """
     if CYCLE_TIME in columns:
-        if COMMUNICATE not in columns:
-            reason = f"{CYCLE_TIME} without {COMMUNICATE}; expected both, or {COMPUTE_COLUMN}"
-            raise BadInput(reason, field=CYCLE_TIME, file=path)
         compute = np.subtract(columns[CYCLE_TIME], columns[COMMUNICATE], dtype=np.float64)
         if (compute < 0).any():
             rank, cycle = np.argwhere(compute < 0)[0]
             communicate_s = columns[COMMUNICATE][rank, cycle]
             reason = (
-                f"{COMMUNICATE}={communicate_s:.3g} s of rank {rank} in cycle {cycle}; expected at"
-                f" most the whole cycle, {columns[CYCLE_TIME][rank, cycle]:.3g} s"
+                f"{COMMUNICATE}={communicate_s:.3g} s of rank {first_rank + rank} in cycle {cycle};"
+                f" expected at most the whole cycle, {columns[CYCLE_TIME][rank, cycle]:.3g} s"
             )
             raise BadInput(reason, field=COMMUNICATE, file=path)
         columns = columns | {COMPUTE_COLUMN: compute}

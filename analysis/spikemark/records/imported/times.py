@@ -23,7 +23,6 @@ from spikemark.core.summary import Summarised
 from spikemark.models.statistics import lump
 from spikemark.network import lanes
 from spikemark.network.description import read_description, read_time
-from spikemark.quantities.words import number
 from spikemark.records.arrays import check_possible, map_array, read_object
 from spikemark.records.dry_run import DryRun
 from spikemark.records.run_files import CYCLES
@@ -33,6 +32,12 @@ from . import derived
 from .columns import Columns, ReadTimes
 from .durations import check_size, seems_left, seems_no_measurement, seems_reset
 from .names import COMMUNICATE, COMPUTE_COLUMN, WAIT
+from .other_units import (
+    seem_other_units,
+    seem_unmeasured,
+    seem_whole_cycles,
+    seems_another_unit,
+)
 from .sums import KIND, Sums, refuse
 
 #: The files of the folder; the page is written by `spikemark report`.
@@ -44,9 +49,6 @@ DRY_RUN = "dry-run"
 MAX_WAIT_RATIO = 1.05
 #: First cycles are long from so many times the median cycle on.
 LONG_CYCLE_RATIO = 3.0
-#: A mean cycle beyond these is in another unit than was said.
-SHORTEST_CYCLE_S = 1e-7
-LONGEST_CYCLE_S = 10.0
 #: Different times of a rank, from which those of another rank are the same by no chance.
 DISTINCT_TIMES = 10
 #: Share of the meetings at which the times of ranks have to fit together.
@@ -90,6 +92,10 @@ class ImportRecord(RecordPart):
     meets_every: Positive = Field(
         1,
         description="cycles from one meeting of all ranks to the next",
+    )
+    first_rank: Literal[0, 1] = Field(
+        0,
+        description="number of the first rank, as in the files",
     )
     placement: str | None = Field(
         None,
@@ -214,6 +220,29 @@ class CycleTimes(Summarised):
         mean = float(self.waiting.mean())
         return max(mean - low, 0.0), max(high - mean, 0.0)
 
+    @cached_property
+    def doubtful(self) -> str:
+        """Why nothing can be predicted from these times; empty where they are sound.
+
+        Ranks seem to be in different units, or their times do not fit together.
+
+        Example:
+            >>> rng = np.random.default_rng(1)
+            >>> compute_s = rng.normal(1e-3, 1e-5, (4, 100))  # [rank, cycle]
+            >>> compute_s[3] *= 1000
+            >>> times = cycle_times(ReadTimes({"compute": compute_s}), Path("times.npy"))
+            >>> times.doubtful
+            'the times of rank 3 are 1000 times those of the other ranks, as if in another unit'
+        """
+        if self.about.reader == DRY_RUN:
+            return ""
+        for remark in seem_other_units(self.compute, self.about.first_rank):
+            return remark
+        columns = {
+            str(name): self.times[:, :, place] for place, name in enumerate(self.about.columns)
+        }
+        return "" if _fit_together(columns, self.about.meets_every) else APART
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """Remarks that belong to everything that is computed from these times.
@@ -244,12 +273,17 @@ def _examine(read_times: ReadTimes) -> list[str]:
         check_size("cycle times", name, times)
     compute = columns[COMPUTE_COLUMN]
     _check_wait(columns)
+    first_rank = read_times.first_rank
+    padding = seems_no_measurement(compute, first_rank)
     remarks = [
-        *_same_times(compute),
-        *seems_reset(compute),
-        *seems_left(compute),
-        *seems_no_measurement(compute),
+        *_same_times(compute, first_rank),
+        *seems_reset(compute, first_rank),
+        *seems_left(compute, first_rank),
+        *padding,
+        *seem_other_units(compute, first_rank),
     ]
+    if not padding:
+        remarks += seem_unmeasured(compute, first_rank)
     ranks, cycles = compute.shape
     if ranks > cycles > 1:
         remarks.append(f"{ranks} ranks x {cycles} cycles: are rows and columns swapped?")
@@ -261,12 +295,12 @@ def _examine(read_times: ReadTimes) -> list[str]:
             f"first cycles take over {LONG_CYCLE_RATIO:g} times as long as usual;"
             f" --skip {first} of `import` leaves them out"
         )
-    cycle_s = float(compute.mean())
+    of_cycles = compute.mean(axis=0, dtype=np.float64)
     if COMMUNICATE in columns:
-        cycle_s += float(columns[COMMUNICATE].mean())
-    if not SHORTEST_CYCLE_S <= cycle_s <= LONGEST_CYCLE_S:
-        remarks.append(f"a cycle takes {number(cycle_s)} s on average: is the unit right?")
-    if ranks > 1 and cycles >= read_times.meets_every and not _fit_together(read_times):
+        of_cycles += columns[COMMUNICATE].mean(axis=0, dtype=np.float64)
+    remarks += seems_another_unit(float(np.median(of_cycles)))
+    remarks += seem_whole_cycles(compute)
+    if not _fit_together(columns, read_times.meets_every):
         remarks.append(APART)
     return remarks
 
@@ -286,13 +320,13 @@ def _check_wait(columns: Columns) -> None:
         )
 
 
-def _same_times(compute: np.ndarray) -> list[str]:
+def _same_times(compute: np.ndarray, first_rank: int) -> list[str]:
     """A remark where two ranks have the same times [rank, cycle] throughout.
 
     As if they were read from one file.
     """
     rank_of_times: dict[bytes, int] = {}
-    for rank, times in enumerate(compute):
+    for rank, times in enumerate(compute, first_rank):
         digest = hashlib.sha256(times.tobytes()).digest()
         before = rank_of_times.setdefault(digest, rank)
         if before != rank and len(np.unique(times)) >= DISTINCT_TIMES:
@@ -302,11 +336,12 @@ def _same_times(compute: np.ndarray) -> list[str]:
     return []
 
 
-def _fit_together(read_times: ReadTimes) -> bool:
+def _fit_together(columns: Columns, meets_every: int) -> bool:
     """False where ranks would leave meetings before the last one has come."""
-    at_meetings = {
-        name: lump(times, read_times.meets_every) for name, times in read_times.columns.items()
-    }
+    ranks, cycles = columns[COMPUTE_COLUMN].shape
+    if ranks == 1 or cycles < meets_every:
+        return True
+    at_meetings = {name: lump(times, meets_every) for name, times in columns.items()}
     compute = at_meetings.pop(COMPUTE_COLUMN)
     implied_s = float((compute.max(axis=0) - compute.mean(axis=0)).mean())
     for times in at_meetings.values():  # all waiting is in each of them
@@ -363,6 +398,7 @@ def _with_about(
     fields = {
         "files": [str(path)],
         "meets_every": read_times.meets_every,
+        "first_rank": read_times.first_rank,
         "unit": read_times.unit,
         **about,
         "ranks": len(times),

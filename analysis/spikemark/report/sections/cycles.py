@@ -47,8 +47,10 @@ def section(sweep: SweepAnswer) -> Section:
     return of_times(1e6 * run.compute(), sweep.base or "the run", tables)
 
 
-def of_times(times: np.ndarray, name: str, tables: list[Table]) -> Section:
+def of_times(times: np.ndarray, name: str, tables: list[Table], first_rank: int = 0) -> Section:
     """The section of cycle times [rank, cycle] in µs, of what is called `name`.
+
+    `first_rank`: what the first rank is called.
 
     Example:
         >>> times_us = np.random.default_rng(1).normal(100.0, 5.0, size=(4, 1000))
@@ -57,13 +59,15 @@ def of_times(times: np.ndarray, name: str, tables: list[Table]) -> Section:
     """
     if not times.std(axis=1).any():
         text = f"Every cycle of a rank of {name} took equally long."
-        return Section("cycles", TITLE, [text], figures=[_distribution(times)], tables=tables)
+        return Section(
+            "cycles", TITLE, [text], figures=[_distribution(times, first_rank)], tables=tables
+        )
     lumped = _lumping(times)
     correlated, independent = _correlation(times)
-    figures = [_distribution(times), _lumping_figure(lumped)]
+    figures = [_distribution(times, first_rank), _lumping_figure(lumped)]
     if correlated is not None:
         figures.append(correlated)
-    figures.append(_course_figure(times))
+    figures.append(_course_figure(times, first_rank))
     text = f"{_sentence(times, name, lumped)}{independent}"
     return Section("cycles", TITLE, [text], figures=figures, tables=tables)
 
@@ -80,10 +84,10 @@ def _sentence(times: np.ndarray, name: str, lumped: pd.DataFrame) -> str:
     )
 
 
-def _distribution(times: np.ndarray) -> Figure:
+def _distribution(times: np.ndarray, first_rank: int) -> Figure:
     """Histograms of the cycle times [rank, cycle] of some ranks, in µs."""
     chosen = shown_ranks(times)
-    ranks = np.repeat(chosen, times.shape[1])
+    ranks = np.repeat([first_rank + rank for rank in chosen], times.shape[1])
     frame = pd.DataFrame({"rank": ranks, "cycle_us": times[chosen].ravel()})
     return plots.histogram(
         frame,
@@ -91,7 +95,7 @@ def _distribution(times: np.ndarray) -> Figure:
         "cycle-times",
         "Distribution of cycle times",
         "Compute time of a cycle (deliver, update, collocate) by rank; the longest 0.1 % are cut"
-        f" off.{_ranks_in_words(times)}",
+        f" off.{_ranks_in_words(times, first_rank)}",
         hue="rank",
         xlabel="cycle time (µs)",
     )
@@ -109,13 +113,13 @@ def shown_ranks(times: np.ndarray) -> list[int]:
     return sorted(int(rank) for rank in by_mean[places])
 
 
-def _ranks_in_words(times: np.ndarray) -> str:
+def _ranks_in_words(times: np.ndarray, first_rank: int) -> str:
     """Which ranks are drawn, where that is not all of them."""
     chosen = shown_ranks(times)
     if len(chosen) == len(times):
         return ""
     by_mean = sorted(chosen, key=lambda rank: float(times[rank].mean()))
-    names = listed(str(rank) for rank in by_mean)
+    names = listed(str(first_rank + rank) for rank in by_mean)
     return f" Drawn: {len(chosen)} of {len(times)} ranks, from the fastest to the slowest: {names}."
 
 
@@ -138,16 +142,16 @@ def _lumping_figure(lumped: pd.DataFrame) -> Figure:
     )
 
 
-def _course_figure(times: np.ndarray) -> Figure:
+def _course_figure(times: np.ndarray, first_rank: int) -> Figure:
     """Cycle times [rank, cycle] over the run, in µs."""
     return plots.lines(
-        _course(times),
+        _course(times, first_rank),
         "cycle",
         "cycle_us",
         "course",
         "Cycle times over the run",
         "Means over stretches of the run, by rank (as Lober et al. 2026, fig. 12)."
-        f"{_ranks_in_words(times)}",
+        f"{_ranks_in_words(times, first_rank)}",
         hue="rank",
         xlabel="cycle",
         ylabel="cycle time (µs)",
@@ -223,7 +227,7 @@ def _lumping(times: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _course(times: np.ndarray) -> pd.DataFrame:
+def _course(times: np.ndarray, first_rank: int) -> pd.DataFrame:
     """Means over at most MAX_STRETCHES stretches of equal length, for some ranks."""
     cycles = times.shape[1]
     length = -(-cycles // MAX_STRETCHES)
@@ -233,7 +237,7 @@ def _course(times: np.ndarray) -> pd.DataFrame:
     middle = (np.arange(means.shape[1]) + 0.5) * length
     return pd.DataFrame(
         {
-            "rank": np.repeat([str(rank) for rank in chosen], means.shape[1]),
+            "rank": np.repeat([str(first_rank + rank) for rank in chosen], means.shape[1]),
             "cycle": np.tile(middle, len(means)),
             "cycle_us": means.ravel(),
         }
