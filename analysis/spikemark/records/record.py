@@ -321,7 +321,7 @@ class Run(Summarised):
         Example:
             >>> run = load_run("tests/golden/analysis/records/aware-4")
             >>> [caution.split(":")[0] for caution in run.cautions]
-            ['foreign load']
+            ['foreign load', 'oversubscribed']
         """
         first = self.disturbed()
         reasons = [first]
