@@ -278,6 +278,8 @@ class Imported(Content):
     remarks: list[str]
     reader: str
     meets_every: int
+    first_rank: int
+    """number of the first rank, as in the files"""
     placement: str | None
 
 

@@ -328,7 +328,8 @@ class Run(Summarised):
         for warning in self.record.warnings:
             if first and warning.startswith(FOREIGN + SHARED):
                 reasons.append(warning)
-        reasons.append(self.too_short)
+        if self.too_short:
+            reasons.append(f"too short: {self.too_short}")
         by_kind: dict[str, str] = {}
         for reason in reasons:
             if reason:

@@ -21,7 +21,7 @@ def sweep(tmp_path, monkeypatch):
     experiment = swept.Experiment.model_validate(swept.PLAIN | {"seeds": [1, 2, 3, 4]})
 
     def again(most: int, measure, conclude=lambda _: None) -> sweeps.SweepOutcome:
-        def stand_in(experiment, runs, results, stream):
+        def stand_in(experiment, runs, results, *_):
             return sweeps.SweepOutcome(results, len(runs), measure() or {})
 
         monkeypatch.setattr(sweeps, "_measure", stand_in)
