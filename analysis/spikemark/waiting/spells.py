@@ -63,7 +63,7 @@ def spells(compute: np.ndarray) -> list[Spell]:
     blocks = np.empty((ranks, count))
     for row, times in enumerate(compute):
         blocks[row] = np.median(times[: count * length].reshape(count, length), axis=1)
-    found = []
+    spells_of_ranks = []
     of_all = np.median(blocks, axis=0)
     for row, own in enumerate(blocks):
         others = of_all
@@ -75,8 +75,8 @@ def spells(compute: np.ndarray) -> list[Spell]:
             begin = _edge(beyond - middle, first * length, length)
             stop = _edge(middle - beyond, end * length, length)
             longer = seconds / max(float(np.median(own)), SMALLEST)
-            found.append(Spell(row, begin, stop - 1, seconds, longer))
-    return found
+            spells_of_ranks.append(Spell(row, begin, stop - 1, seconds, longer))
+    return spells_of_ranks
 
 
 def _edge(beyond: np.ndarray, near: int, length: int) -> int:
@@ -94,10 +94,10 @@ def _of_rank(own: np.ndarray, others: np.ndarray) -> list[tuple[int, int, float]
         own: times of the rank, [block] in s.
         others: of the other ranks.
     """
-    found: list[tuple[int, int, float]] = []
+    stretches: list[tuple[int, int, float]] = []
     beyond = own - others
     usual_s = float(np.median(own))
-    while len(found) < MAX_SPELLS:
+    while len(stretches) < MAX_SPELLS:
         first, end = _most_unlike(beyond)
         within = beyond[first:end].mean()
         seconds = float(within - np.delete(beyond, slice(first, end)).mean())
@@ -108,10 +108,10 @@ def _of_rank(own: np.ndarray, others: np.ndarray) -> list[tuple[int, int, float]
         usually = float(np.median(beyond[first:end]) - np.median(beyond))
         if min(at_the_ends, of_its_own, usually) < SEEN * seconds:
             break
-        found.append((first, end, seconds))
+        stretches.append((first, end, seconds))
         beyond = beyond.copy()
         beyond[first:end] -= seconds
-    return found
+    return stretches
 
 
 def _most_unlike(series: np.ndarray) -> tuple[int, int]:

@@ -203,8 +203,9 @@ def seem_whole_cycles(compute: np.ndarray) -> list[str]:
     differences = []
     for times in compute:
         differences.append(float(np.median(np.abs(np.diff(times - mean)))))
-    own = max(differences)
-    if changes > 0 and own <= MAX_OF_COMMON * changes and own <= MAX_OF_CYCLE * float(mean.mean()):
+    largest = max(differences)
+    most = min(MAX_OF_COMMON * changes, MAX_OF_CYCLE * float(mean.mean()))
+    if changes > 0 and largest <= most:
         return [
             "the times of all ranks are nearly the same in every cycle: is this cycle_time, the"
             " whole cycle, rather than compute?"
