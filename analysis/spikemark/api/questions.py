@@ -26,6 +26,7 @@ from spikemark.prediction.beside import RunAnswer
 from spikemark.prediction.compared import ComparisonAnswer
 from spikemark.prediction.costs import Use
 from spikemark.prediction.mini_app import MINI_APP
+from spikemark.prediction.option import Option
 from spikemark.prediction.predicted import PredictionAnswer
 from spikemark.prediction.production import OwnTable
 from spikemark.prediction.question import Question
@@ -132,7 +133,7 @@ def predict(
     network: FilePath | Mapping[str, Any] | Question | Run | None,
     machine: FilePath | Profile | MachineOfParts,
     *,
-    nodes: int | None = None,
+    nodes: int | Sequence[int] | None = None,
     ranks: int | Sequence[int] | None = None,
     threads: int | None = None,
     ranks_per_node: int | None = None,
@@ -156,7 +157,8 @@ def predict(
         network: as `spikemark.network` takes or returns it; or a run, or its folder; None: that of
             `compute_from`.
         machine: as `spikemark.machine` takes or returns it.
-        nodes: number of nodes; for another program, all numbers that are offered by default.
+        nodes: number of nodes, or several; for another program, all numbers that are offered by
+            default.
         ranks: number of ranks, or several; by default one on each node.
         threads: of a rank; all cores by default.
         ranks_per_node: ranks that share a node; as many as fit by default.
@@ -218,8 +220,11 @@ def predict(
         asked = question_about(network)
     stated = _machine(machine)
     asked_program.refuse_unused(**arguments)
+    node_counts = _numbers(nodes)
+    if ranks is not None and len(node_counts) > 1:
+        reason = "several, beside numbers of ranks"
+        raise BadInput(field="nodes", reason=reason, expected="one of the two", code="conflict")
     layout = programs.AskedLayout(
-        nodes=nodes,
         ranks=_numbers(ranks),
         threads=threads,
         ranks_per_node=ranks_per_node,
@@ -228,7 +233,9 @@ def predict(
         anchor=_path(anchor),
     )
     asked = asked.way(**ways | {"exchange": _exchange(exchange)})
-    options = asked_program.options(asked, _filled(stated), layout)
+    options: list[Option] = []
+    for count in node_counts or [None]:
+        options += asked_program.options(asked, _filled(stated), replace(layout, nodes=count))
     return PredictionAnswer(options, stated, _word(machine))
 
 
@@ -448,10 +455,10 @@ def _filled(profile: Any) -> Any:
     return machines.filled(profile)
 
 
-def _numbers(ranks: int | Sequence[int] | None) -> Sequence[int]:
-    if ranks is None:
+def _numbers(one_or_several: int | Sequence[int] | None) -> Sequence[int]:
+    if one_or_several is None:
         return ()
-    return (ranks,) if isinstance(ranks, int) else ranks
+    return (one_or_several,) if isinstance(one_or_several, int) else one_or_several
 
 
 def _exchange(exchange: str | Mapping[str, str] | None) -> Any:

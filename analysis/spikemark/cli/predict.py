@@ -27,7 +27,10 @@ def predict(
     lag: params.Lag = None,
     exchange: params.Exchange = None,
     machine: params.NeededMachine,
-    nodes: params.Nodes = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="Numbers of nodes, such as 16,32 [NEST: the best ones]."),
+    ] = None,
     ranks: Annotated[
         str | None,
         typer.Option(metavar="N,N", help="Numbers of ranks, such as 16,32 [one on each node]."),
@@ -83,7 +86,7 @@ def predict(
     prediction = spikemark.predict(
         network,
         machine,
-        nodes=nodes,
+        nodes=None if nodes is None else whole_numbers(nodes, "--nodes"),
         ranks=None if ranks is None else whole_numbers(ranks, "--ranks"),
         threads=threads,
         ranks_per_node=ranks_per_node,

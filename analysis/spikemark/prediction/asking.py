@@ -82,5 +82,5 @@ def _number_of_ranks(
         return dry_run.ranks
     if nodes is not None:
         return nodes * (ranks_per_node or 1)
-    expected = "a number of nodes (--nodes N), or of ranks (--ranks N,N)"
+    expected = "numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)"
     raise BadInput(field="nodes", reason="missing", expected=expected, code="missing")

@@ -47,6 +47,22 @@ def test_predict(network, spikemark):
     assert spikemark(*words)[1].splitlines()[0] == answer.sentence
 
 
+@pytest.mark.parametrize("program", ["mini-app", "nest"])
+def test_predictions_of_several_numbers_of_nodes_are_those_of_each(spikemark, program):
+    mam = sm.network("mam", full=True)
+    several = sm.predict(mam, "jureca-dc", nodes=[32, 16], program=program)
+    assert several.table["nodes"].tolist() == [32, 16]
+    for count, predicted in zip((32, 16), several.content()["predictions"], strict=True):
+        alone = sm.predict(mam, "jureca-dc", nodes=count, program=program)
+        assert alone.content()["predictions"] == [predicted]
+    words = ["predict", "mam", "--full", "--machine", "jureca-dc", "--program", program, "--json"]
+    assert spikemark(*words, "--nodes", "32,16")[1].rstrip("\n") == several.to_json()
+    for beside in ({"ranks": 4}, {"ranks": [1, 2]}):
+        with pytest.raises(sm.BadInput) as error:
+            sm.predict("microcircuit", "jureca-dc", nodes=[1, 2], **beside)
+        assert error.value.field == "nodes"
+
+
 def test_predict_takes_profiles_and_says_what_is_missing(network):
     machine = sm.machine("epyc-vm")
     assert sm.predict(network, machine, nodes=2).content() == (
