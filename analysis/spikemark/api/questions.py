@@ -234,7 +234,8 @@ def predict(
     )
     asked = asked.way(**ways | {"exchange": _exchange(exchange)})
     options: list[Option] = []
-    for count in node_counts or [None]:
+    each_count: Sequence[int | None] = node_counts or (None,)
+    for count in each_count:
         options += asked_program.options(asked, _filled(stated), replace(layout, nodes=count))
     return PredictionAnswer(options, stated, _word(machine))
 

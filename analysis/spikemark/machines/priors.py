@@ -15,10 +15,8 @@ from spikemark.core.yaml_file import read_yaml
 from .fields import COUNT, FIELD, ORDERED
 from .loader import exists, load
 from .parts import Link, MachineOfParts, MachinePart
-from .profile import Assumption, Profile
+from .profile import ASSUMED, Assumption, Profile
 
-#: What the reference of a value from here begins with.
-ASSUMED = "assumed: "
 #: Bytes of a synapse and its cell of the ring, which every event moves.
 SYNAPSE_BYTES = 8.0
 #: Bytes of a line of the caches where the profile does not state them.
@@ -154,20 +152,35 @@ def _kernels(machine: Profile, known: Mapping[str, Any]) -> dict[str, Assumption
         return {}
     reference = load(name)
     low, high = _table()["kernels"]["interval"]
-    clock_ratio = reference.values["node.clock"].value / known["node.clock"]
     assumptions = {}
-    for path, value in reference.values.items():
+    for path in reference.values:
         if not path.startswith(KERNELS) or path in known:
             continue
         busy_cores = known.get("node.cores", 1) if ".full_node." in path else 1
         bandwidth = known["node.bandwidth" if busy_cores > 1 else "node.bandwidth_core"]
-        time = value.value * clock_ratio
+        time = by_clock(path, known["node.clock"])
         if path.endswith(".t_next"):
             time = max(time, SYNAPSE_BYTES * busy_cores / bandwidth)
-        if path.endswith(".t_first"):  # latency is much the same everywhere; a list takes a line
+        if path.endswith(".t_first"):  # a list takes a line
             line_bytes = known.get("node.line", LINE_BYTES)
-            time = max(value.value, line_bytes * busy_cores / bandwidth)
+            time = max(time, line_bytes * busy_cores / bandwidth)
         interval = (low * time, high * time) if time else None
         why = f"{ASSUMED}that of {name} by the ratio of clocks"
         assumptions[path] = Assumption(float(f"{time:.4g}"), why, interval)
     return assumptions
+
+
+def by_clock(path: str, clock_ghz: float) -> float:
+    """Time of a kernel on a core of this clock, in ns, if that were all that differs from the
+    reference machine. The latency of the memory, in `t_first`, is much the same everywhere.
+
+    Example:
+        >>> times = [by_clock("kernels.one_core.t_update", clock) for clock in (1.5, 3.0)]
+        >>> round(times[0] / times[1], 6)
+        2.0
+    """
+    reference = load(_table()["reference"]).values
+    time = float(reference[path].value)
+    if path.endswith(".t_first"):
+        return time
+    return time * float(reference["node.clock"].value) / clock_ghz

@@ -17,6 +17,8 @@ from spikemark.core.summary import Summarised
 from .fields import ACCELERATOR, FIELD, MODELS, NETWORK, ORDERED, PATHS, SLOWER, ProfileFile
 
 #: Kernel times that 0.2 wrote and no model uses; a file that states them stays readable.
+#: What the reference of a value begins with that no file states (priors.py).
+ASSUMED = "assumed: "
 RETIRED = re.compile(r"t_(ring|row|far|close)_\d+|t_row|t_leave|t_route")
 #: How paths of a node begin.
 NODE = "node."
@@ -240,7 +242,8 @@ class Profile(ProfileValues):
         network connects them. So machines of one processor share the draws of what is assumed of
         their nodes. Jitter is among it, though it depends on the operating system, too: who
         compares offers would run the same one on each. Of what a profile states with an interval,
-        machines share the draws where they state the same of their nodes, or of their networks.
+        its own assumptions among it, machines share the draws where they state the same of their
+        nodes, or of their networks.
         A processor whose clock is assumed, too, says nothing of times.
 
         Example:
@@ -253,7 +256,7 @@ class Profile(ProfileValues):
         same = self.same_node
         if is_between_nodes(path):
             same = self.same_network
-        elif value is not None and value.kind == "assumed":
+        elif value is not None and value.reference.startswith(ASSUMED):
             return self.node_identity
         if same is not None and value is not None and value.agrees(same.values.get(path)):
             return same.draws_of(path)

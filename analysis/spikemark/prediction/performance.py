@@ -25,12 +25,13 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
+from spikemark.machines import priors
 from spikemark.machines.fields import FIELD
 from spikemark.machines.jitter import FIELD_OF_PATH, jitter_of
 from spikemark.machines.parts import Node, RanksOfPart
 from spikemark.machines.priors import KERNELS, LINE_BYTES, SYNAPSE_BYTES
-from spikemark.machines.profile import Profile, UnknownValue, Value
-from spikemark.machines.values import Values
+from spikemark.machines.profile import ASSUMED, Profile, UnknownValue, Value
+from spikemark.machines.values import SI, Values
 from spikemark.models import order_statistics, recursion
 from spikemark.models.loggp import (
     Collectives,
@@ -80,6 +81,8 @@ BETTER = {
 }
 #: Values of which assumed kernel times are made.
 OF_KERNELS = ("node.clock", "node.memory_channels", "node.bandwidth", "node.bandwidth_core")
+#: Kernels that bring a synapse, or the first line of a list, from memory.
+LIMITED_BY_MEMORY = ("t_next", "t_first")
 CACHES = ("node.l2", "node.l3", "node.l3_cores")
 #: Values that models which are evaluated in settings take together.
 TOGETHER = (
@@ -194,7 +197,7 @@ def _from_kernels(
 
 def _mean_counts(loads: Loads, values: Values, share: RanksOfPart) -> dict[str, dict[str, Any]]:
     """What the ranks of a share add to the counts of a mean rank, by part of COMPUTE and kernel:
-    numbers, or draws where caches are uncertain.
+    numbers, or draws where caches or the jitter of threads are uncertain.
     """
 
     def evaluate(settings: list[dict[str, float]]) -> list[Any]:
@@ -206,7 +209,8 @@ def _mean_counts(loads: Loads, values: Values, share: RanksOfPart) -> dict[str, 
         return results
 
     names = counted(loads, _in_setting(values, {}), share.node)
-    means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, _caches_drawn(values))), -1, 0))
+    uncertain = _drawn_of_counts(values, share.node)
+    means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, uncertain)), -1, 0))
     return {part: {name: next(means) for name in kernels} for part, kernels in names.items()}
 
 
@@ -220,16 +224,18 @@ def _in_setting(values: Values, setting: dict[str, float]) -> Values:
     return replace(values, drawn=number)
 
 
-def _caches_drawn(values: Values) -> dict[str, Draws]:
-    """What is uncertain of the caches, by path.
+def _drawn_of_counts(values: Values, node: Node) -> dict[str, Draws]:
+    """What is uncertain of what counts depend on, by path: caches, and the jitter of threads.
 
     A last cache that is assumed is one of so many cores, which are then no further doubt.
     """
-    caches = {path: np.asarray(values.get(path, 0.0)) for path in CACHES}
+    uncertain = {path: np.asarray(values.get(path, 0.0)) for path in CACHES}
     last = values.profile.get("node.l3")
     if last is not None and last.kind == "assumed":
-        del caches["node.l3_cores"]
-    return caches
+        del uncertain["node.l3_cores"]
+    if node.threads > 1:
+        uncertain["jitter.cv"] = np.asarray(values.get("jitter.cv", 0.0))
+    return uncertain
 
 
 def sampled(
@@ -319,8 +325,7 @@ def kernel(values: Values, name: str, node: Node) -> Any:
         return 1 / values.get("node.clock", CLOCK_HZ)
     if name == "meet":
         return values.get("kernels.full_node.meet", 0.0)
-    purpose = f"{node.busy} of {node.cores} busy cores"
-    times = [values.need(f"kernels.{group}.{name}", purpose) for group in _groups(node)]
+    times = [_kernel_of_group(values, group, name, node) for group in _groups(node)]
     if len(times) == 1:
         seconds = times[0]
     else:
@@ -328,23 +333,42 @@ def kernel(values: Values, name: str, node: Node) -> Any:
         seconds = np.maximum(np.minimum(one_core, full_node), full_node * node.busy / node.cores)
     if values.drawn is None:
         return seconds
-    return np.maximum(seconds, _memory_s(values, name, node))
+    known = values.profile.get(f"kernels.{_groups(node)[-1]}.{name}")
+    if known.kind != "assumed" or name not in LIMITED_BY_MEMORY or node.busy == 1:
+        return seconds
+    return np.maximum(seconds, _memory_s(values, name, node.busy))
 
 
-def _memory_s(values: Values, name: str, node: Node) -> Any:
-    """Seconds that the bytes of an assumed kernel take on a busy node, in numbers or draws: what
-    the memory delivers; 0 for other kernels.
+def _kernel_of_group(values: Values, group: str, name: str, node: Node) -> Any:
+    """Seconds of a kernel on one core, or on a full node: a number, or draws.
+
+    The median of one that is assumed is no shorter than its bytes take at the bandwidth of the
+    memory (priors.py), so it moves with the draws of that.
     """
-    path = f"kernels.{_groups(node)[-1]}.{name}"
+    path = f"kernels.{group}.{name}"
+    seconds = values.need(path, f"{node.busy} of {node.cores} busy cores")
     known = values.profile.get(path)
-    sizes = {"t_next": SYNAPSE_BYTES, "t_first": values.get("node.line", LINE_BYTES)}
-    if name not in sizes or known.kind != "assumed" or node.busy == 1:
-        return 0.0
+    is_derived = known.reference.startswith(ASSUMED) and name in LIMITED_BY_MEMORY
+    if values.drawn is None or not is_derived:
+        return seconds
+    busy = node.cores if group == "full_node" else 1
+    reference_s = priors.by_clock(path, values.profile.get("node.clock").value) * SI["ns"]
+    median_s = np.maximum(reference_s, _memory_s(replace(values, drawn=None), name, busy))
+    return seconds * np.maximum(reference_s, _memory_s(values, name, busy)) / median_s
+
+
+def _memory_s(values: Values, name: str, busy: int) -> Any:
+    """Seconds that the bytes of a kernel of LIMITED_BY_MEMORY take on each of `busy` cores, in
+    numbers or draws.
+    """
+    size = SYNAPSE_BYTES if name == "t_next" else values.get("node.line", LINE_BYTES)
+    if busy == 1:
+        return size / values.get("node.bandwidth_core")
     bandwidth = values.get("node.bandwidth")
     if values.profile.get("node.bandwidth").kind == "assumed":
         channels = values.get("node.memory_channels", 1.0)
         bandwidth = bandwidth * channels / np.median(channels)
-    return sizes[name] * node.busy / bandwidth
+    return size * busy / bandwidth
 
 
 def _groups(node: Node) -> list[str]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from spikemark import machines
-from spikemark.machines import priors
-from spikemark.machines.profile import Profile, Value, is_between_nodes
+from spikemark.machines.profile import ASSUMED, Profile, Value, is_between_nodes
 from spikemark.machines.values import limits
 
 SMALL_BOARD_CORES = 8  #: a machine with no more is no full node of a server
@@ -126,7 +125,7 @@ def ignored_values(profile: Profile) -> list[str]:
     ignored = []
     for path in PATHS.values():
         value = profile.values.get(path)
-        if value is None or value.reference.startswith(priors.ASSUMED):
+        if value is None or value.reference.startswith(ASSUMED):
             continue
         if path not in measured.values:
             ignored.append(path)
@@ -180,7 +179,7 @@ def _stated(profile: Profile) -> frozenset[str]:
         value = profile.values.get(path)
         if value is None:
             continue
-        if is_between_nodes(path) or not value.reference.startswith(priors.ASSUMED):
+        if is_between_nodes(path) or not value.reference.startswith(ASSUMED):
             stated.add(field)
     return frozenset(stated)
 

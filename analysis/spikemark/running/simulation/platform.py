@@ -29,9 +29,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from spikemark.machines import priors
 from spikemark.machines.parts import MachineOfParts, Node, RanksOfPart
-from spikemark.machines.profile import Profile, UnknownValue
+from spikemark.machines.profile import ASSUMED, Profile, UnknownValue
 from spikemark.machines.values import Values
 from spikemark.models import mpi_rules
 from spikemark.models.loggp import CROWD, LINKS, Interconnect, between_nodes
@@ -255,7 +254,7 @@ def _for_routes(profile: Profile) -> bool:
     fabric = profile.get("interconnect.fabric")
     if congestion is None or topology is None or fabric is None:
         return False
-    assumed = congestion.reference.startswith(priors.ASSUMED)
+    assumed = congestion.reference.startswith(ASSUMED)
     return assumed and topology.value != "star" and fabric.value not in ("ethernet", "other")
 
 
