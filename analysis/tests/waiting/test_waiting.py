@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from by_day import half_by_night
 from synthetic import EXCHANGE_S, compute_times, write_run
 
 from spikemark.core.errors import BadInput
@@ -102,8 +103,10 @@ def test_an_answer_needs_little_more_room_than_the_times(planted, trace_of, copi
     assert peak < copies * compute.nbytes, peak / compute.nbytes
 
 
-@pytest.mark.parametrize("planted", [lambda compute: compute, late, interrupted])
-@pytest.mark.parametrize("disturbed", ["", "others used the machine"])
+@pytest.mark.parametrize(
+    ("planted", "disturbed"),
+    half_by_night([lambda compute: compute, late, interrupted], ["", "others used the machine"]),
+)
 def test_some_ranks_at_a_time_give_the_same_answer(monkeypatch, planted, disturbed):
     """As all ranks at once do, but for the last digit of means."""
     compute = planted(drawn(ranks=7, cycles=1200))
