@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import fake_scorep
 import pytest
+from by_day import half_by_night
 from synthetic import write_run
 
 from spikemark.cli.main import commands
@@ -67,9 +68,9 @@ def words_of(tmp_path, spikemark, command, arguments, **wrong) -> str:
     return printed + remarks
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize(("command", "arguments"), [*JUDGING.items(), *FURTHER])
-def test_it_is_said(tmp_path, spikemark, command, arguments, wrong):
+@pytest.mark.parametrize(("judging", "wrong"), half_by_night([*JUDGING.items(), *FURTHER], WRONG))
+def test_it_is_said(tmp_path, spikemark, judging, wrong):
+    command, arguments = judging
     assert not SAID.search(words_of(tmp_path, spikemark, command, arguments))
     assert SAID.search(words_of(tmp_path, spikemark, command, arguments, **WRONG[wrong]))
 

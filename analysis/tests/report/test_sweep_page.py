@@ -118,10 +118,10 @@ DISJOINT = {
 }
 
 
-@pytest.mark.parametrize("ranks", [(None, None), (4, 2)], ids=["equal ranks", "own ranks"])
-@pytest.mark.parametrize("grid", DISJOINT.values(), ids=DISJOINT)
-def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks, request):
+@pytest.mark.parametrize(("name", "ranks"), half_by_night(DISJOINT, [(None, None), (4, 2)]))
+def test_entries_without_a_field_in_common_have_a_page(tmp_path, name, ranks, request):
     """A field that some runs lack is drawn, and no run is lost."""
+    grid = DISJOINT[name]
     numbered = [
         {**entry, **({"ranks": of_entry} if of_entry else {})}
         for entry, of_entry in zip(grid, [ranks[0], *[ranks[1]] * len(grid)], strict=False)
@@ -300,8 +300,7 @@ def noisy(folder, rng, disturbed, odd=None, count=6):
 PLANTED = {"schedule": "structure_aware", "delay_ratio": 10}
 
 
-@pytest.mark.parametrize("hit", range(6))
-@pytest.mark.parametrize("with_odd", [False, True])
+@pytest.mark.parametrize(("hit", "with_odd"), half_by_night(range(6), [False, True]))
 def test_the_planted_runs_are_named(hit, with_odd, tmp_path):
     """Of 6 conventional runs, 0 to 5 are disturbed, and one of the others is odd, or none."""
     rng = np.random.default_rng(100 + hit)
