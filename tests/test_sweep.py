@@ -64,7 +64,7 @@ def started(command: list[str], **environment: str) -> subprocess.Popen:
 def test_the_miniapp_accepts_every_description(name, every, tmp_path):
     """By day every fourth; test_experiments.py asks of all of them whether they are possible."""
     descriptions = {
-        str({**run.description, "seed": 0}): run for run in expand(load_experiment(name))
+        str([run.fields, run.ranks, run.threads]): run for run in expand(load_experiment(name))
     }
     tried = [*descriptions.values()][::every]
 
@@ -105,7 +105,7 @@ def test_a_sweep_measures_in_order_collects_and_reports(smoke):
 
 @pytest.mark.parametrize("engine", ["sweep", pytest.param("snakemake", marks=pytest.mark.nightly)])
 def test_no_change_of_code_times_or_parameters_measures_a_record_again(engine, smoke, tmp_path):
-    """A new title draws the report again, and then there is nothing to do for Snakemake either."""
+    """A new title draws the report again; then there is nothing to do for the same command."""
     _, results = smoke
     before, now, other = records(results), time.time(), tmp_path / "miniapp"
     shutil.copy(MINIAPP, other)
@@ -135,8 +135,9 @@ def test_no_change_of_code_times_or_parameters_measures_a_record_again(engine, s
                 os.utime(path, ns=(was.st_atime_ns, was.st_mtime_ns))
     assert done.returncode == 0, done.stderr
     assert records(results) == before and title in results.report.read_text()
-    second = snakemake(tmp_path / "other.yaml", results, "-n", **environment)
-    assert second.returncode == 0 and "rule " not in second.stdout + second.stderr
+    if engine == "snakemake":
+        second = snakemake(tmp_path / "other.yaml", results, "-n")
+        assert second.returncode == 0 and "rule " not in second.stdout + second.stderr
 
 
 @pytest.mark.nightly
