@@ -57,8 +57,9 @@ def words_of(tmp_path, spikemark, command, arguments, **wrong) -> str:
     for name in ("run", "other"):
         write_run(folder / name, nodes=["a", "a"], delay_ratio=1, **{**LONG_ENOUGH, **wrong})
     scorep = folder / "scorep"
-    shutil.copytree(folder / "run", scorep / "record")
-    fake_scorep.write(load_run(folder / "run"), scorep)
+    if command == "scorep":
+        shutil.copytree(folder / "run", scorep / "record")
+        fake_scorep.write(load_run(folder / "run"), scorep)
     places = {"run": folder / "run", "other": folder / "other", "folder": scorep}
     words = [word.format(**places) for word in arguments]
     status, printed, remarks = spikemark(command, *words)
