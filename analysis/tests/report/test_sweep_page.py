@@ -18,7 +18,7 @@ from spikemark.records.frames import CONFIGURATION, load_folder
 from spikemark.report import cases, plots, sweep_page
 from spikemark.report.answer import answer, picture, table
 from spikemark.report.document import typeset
-from spikemark.report.sections import SECTIONS, checks, prediction, sections, speed, waiting
+from spikemark.report.sections import SECTIONS, checks, prediction, speed, waiting
 
 GRID = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
 
@@ -373,12 +373,11 @@ def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, 
     neurons = frames.runs.groupby("swept.size_cv")["neurons"].first()
     assert ("instead of" in said.partition("(")[2]) == (neurons[0.0] != neurons[0.4])
     assert "= 0.0" in cases.shown(found) and "2 cases" in cases.shown(found)
-    shown = {section.id: " ".join(section.text) for section in sections(found) if section.text}
+    page = sweep_page._page(found)
+    shown = {section.id: " ".join(section.text) for section in page.sections if section.text}
     for name in ("waiting", "prediction", "cycles", "speed", "memory", "energy"):
         assert name not in shown or "= 0.0" in shown[name], name
-    page = tmp_path / "page.html"
-    sweep_page.write(frames, page)
-    assert typeset(cases.shown(found)) in page.read_text()
+    assert typeset(cases.shown(found)) in sweep_page.html(page)
 
 
 def test_nothing_is_fastest_beside_a_quicker_layout_that_is_too_short_to_tell(tmp_path):
