@@ -70,6 +70,7 @@ def words_of(tmp_path, spikemark, command, arguments, **wrong) -> str:
 
 
 @pytest.mark.parametrize(("judging", "wrong"), half_by_night([*JUDGING.items(), *FURTHER], WRONG))
+@pytest.mark.slow
 def test_it_is_said(tmp_path, spikemark, judging, wrong):
     command, arguments = judging
     assert not SAID.search(words_of(tmp_path, spikemark, command, arguments))

@@ -339,6 +339,7 @@ def test_an_interval_narrower_than_its_digits_is_one_number():
     assert "(" in interval(12400 * np.exp(0.01 * rng.standard_normal(2048)), 3)
 
 
+@pytest.mark.slow
 def test_where_no_number_of_nodes_is_near_the_target_the_surest_is_that_which_is_shown(tmp_path):
     offers = [offer(tmp_path, name) for name in OFFERS]
     for target in (1e-3, 50.0):

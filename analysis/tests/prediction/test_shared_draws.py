@@ -255,6 +255,7 @@ def test_the_version_of_the_runs_is_that_of_all_machines(tmp_path):
     assert len({option.version for option in options}) == 1
 
 
+@pytest.mark.slow
 def test_what_runs_took_beyond_the_data_is_said_of_machines_that_were_run(tmp_path):
     files = [offer(tmp_path, "one"), offer(tmp_path, "slow", network=SLOW), "jureca-dc"]
     for seconds in (None, MEASURED[0]):

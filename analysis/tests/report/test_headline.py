@@ -184,6 +184,7 @@ def test_every_number_of_the_headline_follows_from_the_parquet_file(first, tmp_p
     assert {"faster", "slower", "open", "few"} & set(verdicts)
 
 
+@pytest.mark.slow
 def test_the_terminal_and_json_have_the_numbers_of_the_page(tmp_path, undrawn):
     """`sweep` and `report` print what the page says; `export` has the same means."""
     grid = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": 10}]

@@ -119,6 +119,7 @@ DISJOINT = {
 
 
 @pytest.mark.parametrize(("name", "ranks"), half_by_night(DISJOINT, [(None, None), (4, 2)]))
+@pytest.mark.slow
 def test_entries_without_a_field_in_common_have_a_page(tmp_path, name, ranks, request):
     """A field that some runs lack is drawn, and no run is lost."""
     grid = DISJOINT[name]
@@ -143,6 +144,7 @@ def test_entries_without_a_field_in_common_have_a_page(tmp_path, name, ranks, re
     sweep_page.write(frames, tmp_path / "page.html")
 
 
+@pytest.mark.slow
 def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):
     found = answer(swept(tmp_path, faster))
     made = [section(found) for section in SECTIONS]
@@ -158,6 +160,7 @@ def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_parts_of_the_waiting_add_up_and_errors_are_those_of_the_table(tmp_path, undrawn):
     found = answer(swept(tmp_path, lambda run: 1.0, ms=40))
     bars, _ = waiting._prepare(found)
@@ -349,6 +352,7 @@ def of_cases(folder, speed_of, seeds=(1, 2, 3), first=(0.4, 0)):
 
 
 @pytest.mark.parametrize(("first", "cost"), half_by_night([(0.4, 0), (0, 0.4)], [0.7, 1.0, 1.5]))
+@pytest.mark.slow
 def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, undrawn):
     """The case does not depend on the order or on which is noisy; the cost is the planted one."""
     rng = np.random.default_rng(3)

@@ -80,6 +80,7 @@ def check(inside):
 
 
 @pytest.mark.parametrize(("ranks", "work_sd"), half_by_night([2, ENOUGH_RANKS, 32], [0.0, 0.3]))
+@pytest.mark.slow
 def test_another_run_is_inside_the_interval(ranks, work_sd):
     check(held(ranks, work_sd, RANK_SD_VIRTUAL, pairs=40))
 
@@ -93,6 +94,7 @@ def test_another_run_of_any_ranks_is_inside_the_interval(ranks, work_sd, speed_s
 
 
 @pytest.mark.parametrize(("ranks", "slower"), half_by_night([16, 64], [1.2, 1.3]))
+@pytest.mark.slow
 def test_one_slow_rank_among_equal_ones_is_slow_again(ranks, slower):
     rng = np.random.default_rng(ranks)
     work = np.ones(ranks)

@@ -65,6 +65,7 @@ def held(quantity, truth: float) -> bool:
 
 
 @pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+@pytest.mark.slow
 def test_intervals_hold_what_a_change_makes_of_the_process(seeds):
     level = []
     faster = []
@@ -162,6 +163,7 @@ def run_over(after: np.ndarray, before: np.ndarray) -> float:
 
 @pytest.mark.parametrize("course", ["always", "late"])
 @pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+@pytest.mark.slow
 def test_two_slow_ranks_and_one_that_becomes_slow(seeds, course):
     named = []
     gain = []
