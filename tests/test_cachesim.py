@@ -83,7 +83,7 @@ def test_bad_input_is_one_line(tmp_path, refusal):
 def test_how_long_it_takes_is_said_before_it_begins(tmp_path):
     """It grows with synapses and cycles."""
     path = tmp_path / "run.json"
-    path.write_text(json.dumps(network(400, 2000, 200)))
+    path.write_text(json.dumps(network(400, 200, 20)))
     said, order = [], []
 
     def say(line):
