@@ -42,7 +42,7 @@ OWN = {"mean": 1, "sd": 0.1, "classes": 0}
 #: Description, ranks, threads, size of the last cache, and whether the ring is inside it.
 RUNS = {
     "lists of 1000": (network(400, 2000, 200), 1, 1, 1 << 18, True),
-    "ring outside": (network(1000, 2000, 100, LONG), 1, 1, 1 << 18, False),
+    "ring outside": (network(500, 2000, 50, LONG), 1, 1, 1 << 18, False),
     "lists of 8": (network(10_000, 2000, 40), 1, 1, 1 << 19, True),
     "two ranks, own weights": (network(2000, 2000, 100, weight=OWN), 2, 1, 1 << 18, True),
     "two threads": (network(4000, 2000, 100), 1, 2, 1 << 19, True),
