@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TEST_PARTS := test-c test-core test-python
 NIGHTLY_PARTS := nightly-c nightly-openmpi nightly-python nightly-alone
-.PHONY: help system setup setup-tests setup-docs ready build simulator miniapp demo smoke bench peers report
+.PHONY: help system setup setup-tests setup-docs ready build simulator miniapp measuring demo smoke bench peers report
 .PHONY: check test test-nightly test-slurm test-browser try-slurm openmpi5 $(TEST_PARTS) $(NIGHTLY_PARTS)
 .PHONY: fuzzers threads-watched fuzz docs lint format clean
 
@@ -69,8 +69,11 @@ build-smpi/build.ninja: | system
 simulator: system build-smpi/build.ninja ## compile the mini-app for simulated clusters (SimGrid) into build-smpi/
 	@cmake --build build-smpi --target miniapp replay -- --quiet
 
-# Builds what measuring and calibrating need, without the tests.
-miniapp: setup build/build.ninja
+# Builds what measuring and calibrating need, without the tests, while packages of Python are being fetched.
+miniapp:
+	@"$(MAKE)" --no-print-directory --jobs 2 setup measuring
+
+measuring: system build/build.ninja
 	@cmake --build build --target measuring -- --quiet
 
 demo: miniapp ## measure this machine (minutes) and write the report; can be interrupted and resumed

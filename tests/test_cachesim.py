@@ -42,7 +42,7 @@ OWN = {"mean": 1, "sd": 0.1, "classes": 0}
 #: Description, ranks, threads, size of the last cache, and whether the ring is inside it.
 RUNS = {
     "lists of 1000": (network(400, 2000, 200), 1, 1, 1 << 18, True),
-    "ring outside": (network(1000, 2000, 100, LONG), 1, 1, 1 << 18, False),
+    "ring outside": (network(500, 2000, 50, LONG), 1, 1, 1 << 18, False),
     "lists of 8": (network(10_000, 2000, 40), 1, 1, 1 << 19, True),
     "two ranks, own weights": (network(2000, 2000, 100, weight=OWN), 2, 1, 1 << 18, True),
     "two threads": (network(4000, 2000, 100), 1, 2, 1 << 19, True),
@@ -83,7 +83,7 @@ def test_bad_input_is_one_line(tmp_path, refusal):
 def test_how_long_it_takes_is_said_before_it_begins(tmp_path):
     """It grows with synapses and cycles."""
     path = tmp_path / "run.json"
-    path.write_text(json.dumps(network(400, 2000, 200)))
+    path.write_text(json.dumps(network(400, 200, 20)))
     said, order = [], []
 
     def say(line):

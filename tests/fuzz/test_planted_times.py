@@ -15,6 +15,7 @@ def outcomes(seeds, folder):
         yield outcome
 
 
+@pytest.mark.slow
 def test_layouts_of_others_are_read_right_or_refused(tmp_path):
     """250 cases: about half of them have a fault; all others are read."""
     counts = collections.Counter(outcome.kind for outcome in outcomes(range(250), tmp_path))

@@ -62,6 +62,7 @@ class _Meeting:
 
     def __init__(self, lane: LaneMeetings, ranks: int):
         self.lane = lane
+        self.exchange_s = np.asarray(lane.exchange_s)[..., np.newaxis]  #: [..., rank]
         #: When the exchanges that are under way will arrive, [..., rank] each.
         self.arrivals: list[np.ndarray] = []
         group = np.zeros(ranks) if lane.group is None else np.asarray(lane.group)
@@ -79,7 +80,7 @@ class _Meeting:
     def last_of_group(self, times: np.ndarray) -> np.ndarray:
         """The latest of the times [..., rank] in the group of each rank."""
         if self.groups == 1:
-            latest: np.ndarray = times.max(axis=-1, keepdims=True)
+            latest: np.ndarray = np.maximum.reduce(times, axis=-1, keepdims=True)
             return latest
         by_group = times if self.order is None else times[..., self.order]
         latest_by_group = np.maximum.reduceat(by_group, self.first, axis=-1)
@@ -90,8 +91,7 @@ class _Meeting:
 
         With `drain`, they wait for everything that is under way.
         """
-        exchange_s = np.asarray(self.lane.exchange_s)[..., np.newaxis]  # [..., rank]
-        self.arrivals.append(self.last_of_group(times) + exchange_s)
+        self.arrivals.append(self.last_of_group(times) + self.exchange_s)
         stay = 0 if drain else self.lane.lag
         while len(self.arrivals) > stay:
             times = np.maximum(times, self.arrivals.pop(0))

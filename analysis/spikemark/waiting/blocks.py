@@ -6,10 +6,11 @@ anew at a random place otherwise (Politis, Romano, JASA 89, 1994, 1303-1313). Th
 gives the smallest error of the variance of a mean follows from the autocovariance (Politis, White,
 Econometric Reviews 23, 2004, 53-70; corrected by Patton, Politis, White, ibid. 28, 2009, 372-375).
 
-Two functions of our own, since the package that has them, `arch`, needs statsmodels: 74 MB, and a
+Functions of our own, since the package that has them, `arch`, needs statsmodels: 74 MB, and a
 second at the first interval. Tests hold them against numbers of `arch` 8.0.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -104,24 +105,56 @@ def random_numbers(n: int, draws: int, seed: int) -> tuple[np.ndarray, np.ndarra
     return places, chances
 
 
-def resampled(length: float, places: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """Indices of draws of the stationary bootstrap, from 0 to n - 1, [draw, element].
+@dataclass(frozen=True)
+class DrawnBlocks:
+    """The blocks of draws of the stationary bootstrap, one after the other; all [block].
 
-    The series is taken as a ring.
+    The series is taken as a ring: a block that reaches its end goes on at its beginning.
+    """
+
+    draw: np.ndarray  #: the draw of a block, from 0
+    first: np.ndarray  #: the element of the series with which it begins
+    elements: np.ndarray  #: how many it has
+
+    def counts(self, n: int) -> np.ndarray:
+        """How often each of the n elements of a series is in each draw, int64 [draw, element].
+
+        Sums over the elements of how many blocks begin at each, less how many have ended there.
+
+        Example:
+            >>> random = random_numbers(8, draws=2, seed=3)
+            >>> drawn(4.0, *random).counts(8)
+            array([[2, 1, 1, 0, 0, 0, 2, 2],
+                   [0, 1, 1, 2, 2, 1, 1, 0]])
+        """
+        draws = int(self.draw[-1]) + 1
+        row = self.draw * n
+        end = self.first + self.elements
+        goes_on = end >= n
+        end[goes_on] -= n
+        change = np.bincount(row + self.first, minlength=draws * n)
+        change -= np.bincount(row + end, minlength=draws * n)
+        change[::n] += np.bincount(self.draw[goes_on], minlength=draws)
+        counts: np.ndarray = change.reshape(draws, n).cumsum(axis=1)
+        return counts
+
+
+def drawn(length: float, places: np.ndarray, chances: np.ndarray) -> DrawnBlocks:
+    """The blocks of draws of the stationary bootstrap.
 
     Args:
         length: mean length of a block, in elements, at least 1.
         places, chances: of `random_numbers`.
 
     Example:
-        >>> resampled(4.0, *random_numbers(8, draws=1, seed=3))
-        array([[6, 7, 0, 1, 2, 6, 7, 0]])
+        >>> blocks = drawn(4.0, *random_numbers(8, draws=1, seed=3))
+        >>> blocks.first, blocks.elements
+        (array([6, 1, 6]), array([3, 2, 3]))
     """
     n = places.shape[1]
     is_beginning = chances <= 1 / length
     is_beginning[:, 0] = True
-    element = np.arange(n)
-    beginning = np.maximum.accumulate(np.where(is_beginning, element, 0), axis=1)
-    begun_at = np.take_along_axis(places, beginning, axis=1)
-    indices: np.ndarray = (begun_at + element - beginning) % n
-    return indices
+    place = np.flatnonzero(is_beginning)
+    end = np.append(place[1:], places.size)
+    first = places.ravel()[place].astype(np.int64)
+    return DrawnBlocks(draw=place // n, first=first, elements=end - place)

@@ -20,7 +20,7 @@ from . import blocks
 DRAWS = 500
 BOOTSTRAP_SEED = 1
 MAX_ELEMENTS = 2048  # of a series that is resampled; longer ones are averaged over neighbours first
-MAX_INDICES = 1 << 16  # that are drawn at once, so that they stay in the cache
+MAX_INDICES = 1 << 15  # that are drawn at once, so that they stay in the cache
 MAX_AT_ONCE = 1 << 23  # elements of columns that are resampled at once, if these are long
 MIN_COLUMNS = 64  # that are resampled at once, so that few copies of long series are held
 MIN_BLOCK_TIMES = 4.0  # blocks are at least so many integrated autocorrelation times long
@@ -123,9 +123,7 @@ def _resampled_counts(n: int, block: float) -> np.ndarray:
     at_once = max(MAX_INDICES // n, 1)
     for first in range(0, DRAWS, at_once):
         draws = slice(first, first + at_once)
-        indices = blocks.resampled(block, places[draws], chances[draws])
-        indices += n * np.arange(len(indices))[:, None]  # one row of counts for each draw
-        counts[draws] = np.bincount(indices.ravel(), minlength=indices.size).reshape(-1, n)
+        counts[draws] = blocks.drawn(block, places[draws], chances[draws]).counts(n)
     return counts
 
 

@@ -78,6 +78,7 @@ def test_predict_takes_profiles_and_says_what_is_missing(network):
     assert error.value.field == "machine"
 
 
+@pytest.mark.slow
 def test_advise(network, spikemark):
     answer = sm.advise(network, "epyc-vm", nodes=2, target_rtf=1)
     words = ["advise", "mam-benchmark", *OPTIONS, "--machine", "epyc-vm", "--nodes", 2]
@@ -101,6 +102,7 @@ def test_compare(spikemark):
     assert axes.get_xlabel() == "nodes" and len(axes.lines) == 2
 
 
+@pytest.mark.slow
 def test_waiting_of_a_run(tmp_path, spikemark):
     path = write_run(tmp_path / "run", ranks=4, cycles=400)
     run = sm.load_run(path)
@@ -225,6 +227,7 @@ def files_of_times(folder) -> dict[str, pd.DataFrame | np.ndarray | Path]:
     return {**files, "frame": table, "array": compute_s}
 
 
+@pytest.mark.slow
 def test_waiting_takes_the_files_that_its_command_takes(tmp_path, spikemark):
     given = files_of_times(tmp_path)
     of_array = sm.waiting(given["array"]).table

@@ -29,8 +29,9 @@ LINES = {
     "bench": "bench --filter clock --repetitions 1 --min-time 0.001 --out bench",
     "peers": "peers --threads 1 --repetitions 1 --out peers",
 }
-#: Those that take seconds.
-SLOW = {"score", "advise", "compare", "anchor", "diff", "predict", "bench"}
+#: Those that take seconds; the first predicts all published series.
+BY_NIGHT = {"score"}
+SLOW = {"advise", "compare", "anchor", "diff", "predict", "bench"}
 #: Whose programs are imitated: tests/test_peers.py.
 ELSEWHERE = {"peers"}
 
@@ -46,19 +47,37 @@ def test_every_command_with_this_option_is_here():
     assert has == LINES.keys()
 
 
+def marks_of(words: str) -> list[pytest.MarkDecorator]:
+    if words in BY_NIGHT:
+        return [pytest.mark.nightly]
+    return [pytest.mark.slow] * (words in SLOW)
+
+
 @pytest.mark.parametrize(
     "words",
-    [
-        pytest.param(words, marks=pytest.mark.slow if words in SLOW else ())
-        for words in LINES
-        if words not in ELSEWHERE
-    ],
+    [pytest.param(words, marks=marks_of(words)) for words in LINES if words not in ELSEWHERE],
 )
 def test_all_forms_have_the_same_rows(words, spikemark, tmp_path, monkeypatch):
     monkeypatch.setattr(score, "score", functools.cache(score.score))  # it takes five seconds
     line = LINES[words].split()
     if "--out" in line:
         line[-1] = str(tmp_path / line[-1])
+    check_forms(line, spikemark)
+
+
+@pytest.mark.slow
+def test_all_forms_of_the_score_of_own_runs_have_the_same_rows(spikemark, tmp_path):
+    """Which prints by the code that prints the score of all published series."""
+    runs, kept = tmp_path / "runs.csv", tmp_path / "kept.json"
+    runs.write_text("nodes,ranks,threads,real_time_factor\n1,2,64,20\n2,4,64,11\n4,8,64,6.5\n")
+    words = ["anchor", "mam-benchmark", "--full", "--machine", "jureca-dc", "--nodes", 8]
+    status, _, errors = spikemark(*words, "--runs", runs, "--keep", kept)
+    assert status == 0, errors
+    check_forms(["score", str(runs), str(kept)], spikemark)
+
+
+def check_forms(line: list[str], spikemark) -> None:
+    """All forms of a command line have a row of the table for each of its rows."""
     printed = {}
     for form in TABLE_FORMS:
         status, printed[form], errors = spikemark(*line, "--format", form)

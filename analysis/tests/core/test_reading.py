@@ -32,6 +32,7 @@ values = st.recursive(
 
 
 @given(values)
+@pytest.mark.slow
 def test_json_comes_back_as_written(tmp_path_factory, value):
     path = tmp_path_factory.getbasetemp() / "value.json"
     path.write_text(json.dumps(value))

@@ -4,6 +4,7 @@ seeds.
 
 import numpy as np
 import pytest
+from by_day import half_by_night
 from compared import cycles_s, drawn
 
 from spikemark.diff.compare import between
@@ -40,8 +41,7 @@ def trials(change=0.0, **options):
     return intervals, held, found
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.1])
-@pytest.mark.parametrize("repetitions", [2, 5])
+@pytest.mark.parametrize(("spread", "repetitions"), half_by_night([0.0, 0.1], [2, 5]))
 def test_unchanged_runs_raise_alarms_in_at_most_five_per_cent(spread, repetitions):
     _, held, found = trials(spread=spread, repetitions=repetitions)
     assert {one.spread for one in found} == {REPEATED}

@@ -143,6 +143,7 @@ def test_an_offer_that_names_its_processor_gets_its_data_sheet(offer):
     assert "node.l2" in remark and "512" in remark
 
 
+@pytest.mark.slow
 def test_every_answer_about_an_offer_shows_the_contradiction(offer):
     network = sm.network("microcircuit")
     answers = [

@@ -85,6 +85,7 @@ def test_a_disturbed_run_says_so(tmp_path):
     assert busy.trials["disturbed"].all()
 
 
+@pytest.mark.slow
 def test_the_interval_holds_the_median_as_often_as_it_says():
     rng = np.random.default_rng(1)
     for n in (5, 9):

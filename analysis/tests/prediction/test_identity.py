@@ -196,7 +196,7 @@ def test_names_of_offers_and_networks_change_no_number(program, tmp_path):
 
 
 def test_two_offers_are_drawn_for_themselves_whatever_their_names(tmp_path):
-    mam = spikemark.network("mam", full=True)
+    mam = multi_area_model()
     answers = []
     for folder, names in ("one", ("offer-a", "offer-b")), ("two", ("zenith", "apex")):
         paths = offers_called(tmp_path / folder, names)

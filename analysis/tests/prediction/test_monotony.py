@@ -169,12 +169,12 @@ def spread(times):
 
 @pytest.mark.slow
 def test_a_better_value_never_makes_a_time_longer():
-    check_better(20, seed=1)
+    check_better(10, seed=1)
 
 
 @pytest.mark.slow
 def test_a_value_less_never_makes_a_machine_the_sure_winner_or_loser():
-    check_knowledge(20, seed=1)
+    check_knowledge(10, seed=1)
 
 
 @pytest.mark.nightly

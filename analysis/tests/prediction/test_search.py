@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from leaves import leaf
+from published_networks import multi_area_model
 from small_machine import Machine, Value
 
 import spikemark
@@ -338,28 +339,25 @@ def test_an_interval_narrower_than_its_digits_is_one_number():
     assert "(" in interval(12400 * np.exp(0.01 * rng.standard_normal(2048)), 3)
 
 
+@pytest.mark.slow
 def test_where_no_number_of_nodes_is_near_the_target_the_surest_is_that_which_is_shown(tmp_path):
     offers = [offer(tmp_path, name) for name in OFFERS]
     for target in (1e-3, 50.0):
-        answer = spikemark.compare(
-            spikemark.network("mam", full=True), offers, program="nest", target_rtf=target
-        )
+        answer = spikemark.compare(multi_area_model(), offers, program="nest", target_rtf=target)
         for result in answer.results.values():
             assert not result.is_given
             if target < 1:
                 assert result.surest is result.best
                 assert result.best.median <= 1.1 * min(one.median for one in result.options)
         assert ("the fastest is named" in answer.sentence) == (target < 1)
-    given = spikemark.compare(
-        spikemark.network("mam", full=True), offers, program="nest", target_rtf=1e-3, nodes=3
-    )
+    given = spikemark.compare(multi_area_model(), offers, program="nest", target_rtf=1e-3, nodes=3)
     assert all(result.is_given for result in given.results.values())
     assert "the fastest is named" not in given.sentence
 
 
 def test_advice_on_given_nodes_says_nothing_of_others(tmp_path):
     file = offer(tmp_path, "offer-a")
-    network = spikemark.network("mam", full=True)
+    network = multi_area_model()
     for nodes in (None, 3):
         asked_about = {"program": "nest", "target_rtf": 0.01, "nodes": nodes}
         advice = spikemark.advise(network, file, **asked_about)

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from by_day import half_by_night
 from leaves import leaf
+from published_networks import multi_area_model
 
 import spikemark
 from spikemark import machines
@@ -63,7 +64,7 @@ def offer(folder, name, processor=None, network=FAST, **node):
 def network_of(program):
     """A network that the program can be predicted for."""
     if program == "nest":
-        return spikemark.network("mam", full=True)
+        return multi_area_model()
     return spikemark.network("mam-benchmark", areas=32, indegree=200)
 
 
@@ -181,7 +182,7 @@ def runs(folder, real_time_factor, *nodes):
 
 def compared(files, anchored, table, nodes=NODES):
     """The options of all offers, of which one was measured, or none."""
-    network = spikemark.network("mam", full=True)
+    network = multi_area_model()
     anchor = None if anchored is None else {str(files[anchored]): table}
     answer = spikemark.compare(network, files, program="nest", nodes=nodes, anchor=anchor)
     return answer, list(answer.best.values())
@@ -254,6 +255,7 @@ def test_the_version_of_the_runs_is_that_of_all_machines(tmp_path):
     assert len({option.version for option in options}) == 1
 
 
+@pytest.mark.slow
 def test_what_runs_took_beyond_the_data_is_said_of_machines_that_were_run(tmp_path):
     files = [offer(tmp_path, "one"), offer(tmp_path, "slow", network=SLOW), "jureca-dc"]
     for seconds in (None, MEASURED[0]):

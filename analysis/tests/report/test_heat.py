@@ -56,6 +56,7 @@ def test_slow_spells_are_marked_and_nothing_else():
     assert (drawn.slow == is_in_spell).all() and is_in_spell.sum() == 10
 
 
+@pytest.mark.slow
 def test_a_timeline_names_the_ranks_that_it_leaves_out():
     times = planted(100, 500)
     times[77, 250] = 40 * USUAL_S
@@ -71,6 +72,7 @@ def test_a_timeline_names_the_ranks_that_it_leaves_out():
     assert "Rank" in shown.text[0] and "cycle 250" in shown.text[0]
 
 
+@pytest.mark.slow
 def test_one_long_exchange_leaves_the_others_their_colours():
     """The last exchange takes 40 times the usual: colours end before it, and the caption tells."""
     times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 400))

@@ -14,6 +14,7 @@ from spikemark.report import index_page, sweep_page
 RUNS = grid(ranks=(2,), ratios=(2,), seeds=(1, 2), cycles=50)
 
 
+@pytest.mark.slow
 def test_each_results_folder_has_its_headline_and_a_link(tmp_path):
     reported = write_experiment(tmp_path, RUNS)
     headline = sweep_page.write(load_folder(reported), reported / "report.html").sentence
@@ -38,6 +39,7 @@ def test_a_folder_without_results_is_refused(tmp_path):
     assert error.value.file == tmp_path and not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_links_of_runs_lead_to_their_folders(tmp_path):
     """From a page that lies in its results folder; the log of a failed run, too."""
     results = write_experiment(tmp_path, [*RUNS, {**RUNS[0], "state": "no memory"}])

@@ -18,7 +18,7 @@ from spikemark.records.frames import CONFIGURATION, load_folder
 from spikemark.report import cases, plots, sweep_page
 from spikemark.report.answer import answer, picture, table
 from spikemark.report.document import typeset
-from spikemark.report.sections import SECTIONS, checks, prediction, sections, speed, waiting
+from spikemark.report.sections import SECTIONS, checks, prediction, speed, waiting
 
 GRID = [{"schedule": "conventional"}, {"schedule": "structure_aware", "delay_ratio": [5, 10]}]
 
@@ -118,10 +118,11 @@ DISJOINT = {
 }
 
 
-@pytest.mark.parametrize("ranks", [(None, None), (4, 2)], ids=["equal ranks", "own ranks"])
-@pytest.mark.parametrize("grid", DISJOINT.values(), ids=DISJOINT)
-def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks, request):
+@pytest.mark.parametrize(("name", "ranks"), half_by_night(DISJOINT, [(None, None), (4, 2)]))
+@pytest.mark.slow
+def test_entries_without_a_field_in_common_have_a_page(tmp_path, name, ranks, request):
     """A field that some runs lack is drawn, and no run is lost."""
+    grid = DISJOINT[name]
     numbered = [
         {**entry, **({"ranks": of_entry} if of_entry else {})}
         for entry, of_entry in zip(grid, [ranks[0], *[ranks[1]] * len(grid)], strict=False)
@@ -143,6 +144,7 @@ def test_entries_without_a_field_in_common_have_a_page(tmp_path, grid, ranks, re
     sweep_page.write(frames, tmp_path / "page.html")
 
 
+@pytest.mark.slow
 def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):
     found = answer(swept(tmp_path, faster))
     made = [section(found) for section in SECTIONS]
@@ -158,6 +160,7 @@ def test_sections_answer_first_and_say_what_is_missing(tmp_path, undrawn):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_parts_of_the_waiting_add_up_and_errors_are_those_of_the_table(tmp_path, undrawn):
     found = answer(swept(tmp_path, lambda run: 1.0, ms=40))
     bars, _ = waiting._prepare(found)
@@ -300,8 +303,7 @@ def noisy(folder, rng, disturbed, odd=None, count=6):
 PLANTED = {"schedule": "structure_aware", "delay_ratio": 10}
 
 
-@pytest.mark.parametrize("hit", range(6))
-@pytest.mark.parametrize("with_odd", [False, True])
+@pytest.mark.parametrize(("hit", "with_odd"), half_by_night(range(6), [False, True]))
 def test_the_planted_runs_are_named(hit, with_odd, tmp_path):
     """Of 6 conventional runs, 0 to 5 are disturbed, and one of the others is odd, or none."""
     rng = np.random.default_rng(100 + hit)
@@ -350,6 +352,7 @@ def of_cases(folder, speed_of, seeds=(1, 2, 3), first=(0.4, 0)):
 
 
 @pytest.mark.parametrize(("first", "cost"), half_by_night([(0.4, 0), (0, 0.4)], [0.7, 1.0, 1.5]))
+@pytest.mark.slow
 def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, undrawn):
     """The case does not depend on the order or on which is noisy; the cost is the planted one."""
     rng = np.random.default_rng(3)
@@ -374,12 +377,11 @@ def test_the_case_shown_and_the_cost_of_another_are_said(first, cost, tmp_path, 
     neurons = frames.runs.groupby("swept.size_cv")["neurons"].first()
     assert ("instead of" in said.partition("(")[2]) == (neurons[0.0] != neurons[0.4])
     assert "= 0.0" in cases.shown(found) and "2 cases" in cases.shown(found)
-    shown = {section.id: " ".join(section.text) for section in sections(found) if section.text}
+    page = sweep_page._page(found)
+    shown = {section.id: " ".join(section.text) for section in page.sections if section.text}
     for name in ("waiting", "prediction", "cycles", "speed", "memory", "energy"):
         assert name not in shown or "= 0.0" in shown[name], name
-    page = tmp_path / "page.html"
-    sweep_page.write(frames, page)
-    assert typeset(cases.shown(found)) in page.read_text()
+    assert typeset(cases.shown(found)) in sweep_page.html(page)
 
 
 def test_nothing_is_fastest_beside_a_quicker_layout_that_is_too_short_to_tell(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import simulated_program
+from by_day import half_by_night
 from scipy import sparse
 
 from spikemark import machines
@@ -120,16 +121,17 @@ def ratio(
     return exchange.seconds(net, loads.lanes[0], exchange.groups(loads, 0, layout)) / simulated
 
 
+def is_simulated(case, name: str) -> bool:
+    _, ranks, _, _ = case
+    return ranks <= 8 or name not in DEAR
+
+
 @pytest.mark.parametrize(
-    ("machine", "ranks", "each", "neurons", "name"),
-    [
-        pytest.param(*case, name, marks=[pytest.mark.slow] * (case in MORE))
-        for case in CASES + MORE
-        for name in AGREEING
-        if case[1] <= 8 or name not in DEAR
-    ],
+    ("case", "name"),
+    [one for one in half_by_night(CASES + MORE, AGREEING) if is_simulated(*one.values)],
 )
-def test_an_exchange_takes_as_long_as_predicted(tmp_path, machine, ranks, each, neurons, name):
+def test_an_exchange_takes_as_long_as_predicted(tmp_path, case, name):
+    machine, ranks, each, neurons = case
     assert close(ratio(tmp_path, machine, name, ranks, each, neurons))
 
 
@@ -216,26 +218,21 @@ def beyond(program, name: str, ranks: int, each: int, sizes=BYTES) -> dict[tuple
 
 
 FEW, MANY = [(2, 1), (8, 1), (8, 4)], [(2, 2), (8, 2), (8, 8), (32, 1), (32, 4), (32, 16)]
+THREE = "jureca-dc", "supermuc-ng", "dpsnn-westmere-eth"
+UNMEASURED = [name for name in machines.names() if name not in MEASURED]
 LARGE = [(64, 1, (4, 1024)), (64, 2, (1024,)), (128, 4, (4,))]
 
 
 @pytest.mark.parametrize(
-    ("name", "ranks", "each", "sizes"),
-    [(name, *way, BYTES) for way in FEW for name in machines.names() if name not in MEASURED]
-    + [
-        pytest.param(*case, marks=pytest.mark.slow)
-        for case in [
-            *(
-                (name, *way, BYTES)
-                for way in MANY
-                for name in ("jureca-dc", "supermuc-ng", "dpsnn-westmere-eth")
-            ),
-            *(("jureca-dc", *way) for way in LARGE),
-        ]
-    ],
+    ("way", "name"), half_by_night(FEW, UNMEASURED) + half_by_night(MANY, THREE)
 )
-def test_predicted_and_simulated_calls_agree(program, name, ranks, each, sizes):
-    assert not beyond(program, name, ranks, each, sizes)
+def test_predicted_and_simulated_calls_agree(program, way, name):
+    assert not beyond(program, name, *way)
+
+
+@pytest.mark.parametrize("way", half_by_night(LARGE))
+def test_predicted_and_simulated_calls_of_many_ranks_agree(program, way):
+    assert not beyond(program, "jureca-dc", *way)
 
 
 @pytest.mark.parametrize("selector", mpi_rules.RULES)

@@ -56,6 +56,7 @@ def test_one_long_exchange_takes_less_than_ten_short_ones(nothing):
     assert 10 < lober._d_fold_exchange(nothing).value.value < 100
 
 
+@pytest.mark.slow
 def test_the_busiest_area_computes_longer_and_says_what_it_fires(nothing):
     excess = lober._excess_of_most_active(nothing).value
     assert 20 < excess.low <= excess.value <= excess.high
@@ -66,6 +67,7 @@ def test_the_busiest_area_computes_longer_and_says_what_it_fires(nothing):
     )
 
 
+@pytest.mark.slow
 def test_what_is_predicted_of_dpsnn_is_not_what_was_published(nothing):
     """Ratios of predictions: near the published ones, but from other rows, and with an interval."""
     published = {simula._slower_on_boards: 18.5 / 3.74, simula._four_cores_of_board: 63.68 / 18.5}
@@ -76,6 +78,7 @@ def test_what_is_predicted_of_dpsnn_is_not_what_was_published(nothing):
     assert 1 < simula._most_over_32(nothing).value.value < 23.7 / 0.915
 
 
+@pytest.mark.slow
 def test_intervals_of_what_others_measured_hold_their_middle_and_leave_out_idle_servers(nothing):
     assert len(simula._busy_servers()) == len(simula._similar_servers()) - 1
     for answer in (simula._power_of_full_server, simula._baseline_of_servers):
@@ -105,6 +108,7 @@ def test_intervals_over_fits_add_independent_differences(monkeypatch):
     assert value.high == pytest.approx(10 + np.hypot(2, 0.5))
 
 
+@pytest.mark.slow
 def test_the_fastest_exchanges_are_among_those_compared(nothing):
     table = beyond._best_exchanges(nothing).tables[0]
     assert len(table.rows) == 8
@@ -186,6 +190,7 @@ def test_no_published_time_of_dpsnn_decides_how_it_scales_on_a_board(monkeypatch
     assert before.interval[0] < before.value < before.interval[1]
 
 
+@pytest.mark.slow
 def test_what_no_cost_of_nest_can_change_is_not_reproduced(nothing):
     """The audit of these claims: each cost of NEST up to a thousand times less or more."""
     paper = {each.ours: each for each in study.load_paper("lober").claims}

@@ -112,6 +112,7 @@ def test_each_first_guess_of_computing_is_off_either_way_and_moves_its_cost():
         assert least * largest == pytest.approx(1) and largest > 2
 
 
+@pytest.mark.slow
 def test_few_source_areas_save_lists_of_synapses():
     """As many as in the benchmark would be saved if all areas sent alike (29 %, eqs 13 to 17)."""
     placed, conventional = (
@@ -149,6 +150,7 @@ def asked():
     return jitter_map.questions(cycles.MINI_APP)
 
 
+@pytest.mark.slow
 def test_without_jitter_nobody_waits_but_for_unequal_areas(asked):
     quiet = Jitter(cv=1e-6)
     assert asked["waiting-dominates"](quiet) < 0.01
@@ -166,6 +168,7 @@ def test_independent_times_save_what_the_theory_says_and_slow_nodes_nothing(aske
     assert lasting == pytest.approx(10, abs=8)  # what delivery gains
 
 
+@pytest.mark.slow
 def test_the_map_has_all_jitters_and_claims_that_hold_on_one_side(asked):
     found = jitter_map.places(cycles.MINI_APP)
     axes = (jitter_map.SPREADS, jitter_map.MINOR_MODES, jitter_map.COMMON_SHARES)

@@ -27,6 +27,7 @@ def verdicts(runs: Runs) -> dict[str, str]:
     return given
 
 
+@pytest.mark.slow
 def test_logs_of_independent_times_contradict_what_the_paper_found(tmp_path):
     rng = np.random.default_rng(1)
     runs = logs(tmp_path, 1e-3 * rng.normal(1, 0.02, (RANKS, CYCLES)))
@@ -41,6 +42,7 @@ def test_logs_of_independent_times_contradict_what_the_paper_found(tmp_path):
     assert lober._cv_ratio(runs).value.value == pytest.approx(D**-0.5, rel=0.05)
 
 
+@pytest.mark.slow
 def test_logs_with_slow_phases_of_all_ranks_and_rare_long_cycles_reproduce_it(tmp_path):
     rng = np.random.default_rng(1)
     compute_s = 1e-3 * rng.normal(1, 0.02, (RANKS, CYCLES))

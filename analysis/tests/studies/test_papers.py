@@ -154,6 +154,7 @@ def test_connectivity_decides_between_collective_and_point_to_point(simulated):
 # -------------------- MUSIC
 
 
+@pytest.mark.slow
 def test_published_cells_and_the_model_of_a_collective():
     assert music._cells(None).value.value == 524_288
     table = music._crossing(None).tables[0]
@@ -274,6 +275,7 @@ def test_check_values_of_the_full_brain():
 # -------------------- beyond the papers
 
 
+@pytest.mark.slow
 def test_beyond_the_threshold_directly_is_fastest(monkeypatch, tmp_path):
     """Brains of 400 voxels with little traffic, so that levels pay at D = 1."""
     for name, value in {"voxels": 400, "regions": 12, "connected": 0.3}.items():

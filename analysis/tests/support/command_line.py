@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -34,6 +35,12 @@ def complaints(answer: dict[str, Any], schema: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+@cache
+def schema_of(format_of_answer: str) -> dict[str, Any]:
+    """Made once for all tests of a process."""
+    return json_schema(format_of_answer)
+
+
 @pytest.fixture(autouse=True)
 def answers_have_their_schema(monkeypatch):
     """Whatever a test has a command print with --json is as `spikemark schema` says."""
@@ -41,7 +48,7 @@ def answers_have_their_schema(monkeypatch):
 
     def checked(verb, content):
         answer = json.loads(as_json(verb, content))
-        wrong = complaints(answer, json_schema(answer["format"]))
+        wrong = complaints(answer, schema_of(answer["format"]))
         assert not wrong, wrong
         print_answer(verb, content)
 

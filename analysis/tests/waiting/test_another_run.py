@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_day import half_by_night
 
 from spikemark.models.between_runs import RANK_SD, RANK_SD_VIRTUAL, rank_sd
 from spikemark.quantities.answer import as_json
@@ -78,8 +79,8 @@ def check(inside):
     assert at_the_same_speeds < 0.6  # the interval of chance within a run does not hold another one
 
 
-@pytest.mark.parametrize("ranks", [2, ENOUGH_RANKS, 32])
-@pytest.mark.parametrize("work_sd", [0.0, 0.3])
+@pytest.mark.parametrize(("ranks", "work_sd"), half_by_night([2, ENOUGH_RANKS, 32], [0.0, 0.3]))
+@pytest.mark.slow
 def test_another_run_is_inside_the_interval(ranks, work_sd):
     check(held(ranks, work_sd, RANK_SD_VIRTUAL, pairs=40))
 
@@ -92,8 +93,8 @@ def test_another_run_of_any_ranks_is_inside_the_interval(ranks, work_sd, speed_s
     check(held(ranks, work_sd, speed_sd, pairs=120))
 
 
-@pytest.mark.parametrize("ranks", [16, 64])
-@pytest.mark.parametrize("slower", [1.2, 1.3])
+@pytest.mark.parametrize(("ranks", "slower"), half_by_night([16, 64], [1.2, 1.3]))
+@pytest.mark.slow
 def test_one_slow_rank_among_equal_ones_is_slow_again(ranks, slower):
     rng = np.random.default_rng(ranks)
     work = np.ones(ranks)

@@ -41,15 +41,32 @@ def test_length_of_blocks(n, phi):
     assert blocks.optimal_length(ar1(phi, n)) == pytest.approx(LENGTHS[n, phi], rel=1e-5)
 
 
+def indices_of(drawn: blocks.DrawnBlocks, n: int) -> np.ndarray:
+    """The elements of the series in each draw, in their order, [draw, element]."""
+    of_block = zip(drawn.first, drawn.elements, strict=True)
+    indices = np.concatenate([np.arange(first, first + count) % n for first, count in of_block])
+    assert np.array_equal(np.repeat(drawn.draw, drawn.elements), np.arange(len(indices)) // n)
+    return indices.reshape(-1, n)
+
+
 def test_draws():
-    drawn = blocks.resampled(3, *blocks.random_numbers(12, draws=len(DRAWS), seed=1))
-    assert drawn.tolist() == DRAWS
+    drawn = blocks.drawn(3, *blocks.random_numbers(12, draws=len(DRAWS), seed=1))
+    assert indices_of(drawn, 12).tolist() == DRAWS
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 300])
+@pytest.mark.parametrize("length", [1.0, 1.3, 5.0, 1000.0])
+def test_counts_are_those_of_the_elements(n, length):
+    drawn = blocks.drawn(length, *blocks.random_numbers(n, draws=20, seed=4))
+    expected = [np.bincount(one, minlength=n).tolist() for one in indices_of(drawn, n)]
+    assert drawn.counts(n).tolist() == expected
 
 
 def test_every_element_is_drawn_equally_often_and_blocks_have_their_mean_length():
     n, length = 50, 5.0
-    indices = blocks.resampled(length, *blocks.random_numbers(n, draws=4000, seed=2))
-    share = np.bincount(indices.ravel(), minlength=n) / indices.size
+    drawn = blocks.drawn(length, *blocks.random_numbers(n, draws=4000, seed=2))
+    indices = indices_of(drawn, n)
+    share = drawn.counts(n).sum(axis=0) / indices.size
     assert share == pytest.approx(1 / n, rel=0.1)
     goes_on = (np.diff(indices, axis=1) % n == 1).mean()
     # a new block follows the last one by chance in one of n

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from by_day import more_by_night
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.waiting.answer import NO_INTERRUPTIONS, answer, helps
@@ -63,11 +64,13 @@ def held(quantity, truth: float) -> bool:
     return low - 2e-3 <= truth <= high + 2e-3
 
 
-def test_intervals_hold_what_a_change_makes_of_the_process():
+@pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+@pytest.mark.slow
+def test_intervals_hold_what_a_change_makes_of_the_process(seeds):
     level = []
     faster = []
     slow = []
-    for seed in SEEDS:
+    for seed in seeds:
         process = Process(seed)
         run = trace(process.times(process.work, CYCLES, 1))
         as_others = process.work.copy()
@@ -82,7 +85,7 @@ def test_intervals_hold_what_a_change_makes_of_the_process():
         if slowest.rank == 0:
             slow.append(held(slowest.change, change) and held(slowest.share, max(share, 0)))
     for found in (level, faster, slow):
-        assert len(found) > len(SEEDS) / 2 and np.mean(found) >= 0.9
+        assert len(found) > len(seeds) / 2 and np.mean(found) >= 0.9
 
 
 def test_interruptions_are_found_and_put_back():
@@ -159,11 +162,13 @@ def run_over(after: np.ndarray, before: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("course", ["always", "late"])
-def test_two_slow_ranks_and_one_that_becomes_slow(course):
+@pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+@pytest.mark.slow
+def test_two_slow_ranks_and_one_that_becomes_slow(seeds, course):
     named = []
     gain = []
     level = []
-    for seed in SEEDS:
+    for seed in seeds:
         slow, even, mean, ranks = slow_process(seed, course)
         found = answer(trace(slow), changes=["level-ranks"])
         slowest = found.ladder.slowest
@@ -175,14 +180,14 @@ def test_two_slow_ranks_and_one_that_becomes_slow(course):
         assert np.mean(shares) >= 0.9
 
 
-def test_a_factor_below_one_is_held_as_planted():
+@pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+def test_a_factor_below_one_is_held_as_planted(seeds):
     found = []
-    for seed in SEEDS:
+    for seed in seeds:
         slow, even, _, (rank,) = slow_process(seed, "once")
         factor = float(even[rank].mean() / slow[rank].mean())
         (faster,) = outcomes(trace(slow), [f"slow-rank={rank}:{factor}"])[1:]
         found.append(held(faster.prediction.change, run_over(even, slow)))
-    print("COVER factor", np.mean(found))
     assert np.mean(found) >= 0.9
 
 
@@ -216,11 +221,12 @@ def run_s(run: CycleTrace) -> float:
 
 
 @pytest.mark.parametrize("times_as_often", [0.0, 0.5, 1.0, 1.5])
-def test_intervals_of_disturbed_runs_hold_quieter_runs_and_busier_ones(times_as_often):
+@pytest.mark.parametrize("seeds", more_by_night(SEEDS))
+def test_intervals_of_disturbed_runs_hold_quieter_runs_and_busier_ones(seeds, times_as_often):
     waiting = []
     runtime = []
     narrow = []
-    for seed in SEEDS:
+    for seed in seeds:
         process = Disturbed(seed)
         seen = process.run(1, CYCLES, 1, 1.0)
         other = process.run(10, TRUTH_CYCLES, 2, times_as_often)

@@ -29,6 +29,7 @@ def calm(seed, most=0.2) -> np.ndarray:
     return np.maximum(times, 1e-4)
 
 
+@pytest.mark.slow
 def test_drift_is_no_spell():
     named = [seed for seed in range(200) if spells(calm(seed))]
     assert not named

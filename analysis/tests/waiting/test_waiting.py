@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from by_day import half_by_night
 from synthetic import EXCHANGE_S, compute_times, write_run
 
 from spikemark.core.errors import BadInput
@@ -102,8 +103,11 @@ def test_an_answer_needs_little_more_room_than_the_times(planted, trace_of, copi
     assert peak < copies * compute.nbytes, peak / compute.nbytes
 
 
-@pytest.mark.parametrize("planted", [lambda compute: compute, late, interrupted])
-@pytest.mark.parametrize("disturbed", ["", "others used the machine"])
+@pytest.mark.parametrize(
+    ("planted", "disturbed"),
+    half_by_night([lambda compute: compute, late, interrupted], ["", "others used the machine"]),
+)
+@pytest.mark.slow
 def test_some_ranks_at_a_time_give_the_same_answer(monkeypatch, planted, disturbed):
     """As all ranks at once do, but for the last digit of means."""
     compute = planted(drawn(ranks=7, cycles=1200))
@@ -427,6 +431,7 @@ def test_a_run_and_its_windows(tmp_path):
 
 
 @pytest.mark.parametrize("load", [0.0, 0.52])
+@pytest.mark.slow
 def test_a_disturbed_run_says_so_first_and_gets_no_advice(tmp_path, spikemark, load):
     path = write_run(tmp_path / "run", cycles=2000, cv=0.3, host__foreign_load=load)
     made = answer(trace(record.load_run(path)))
@@ -436,6 +441,7 @@ def test_a_disturbed_run_says_so_first_and_gets_no_advice(tmp_path, spikemark, l
     assert ("would save" in output) == (not load)
 
 
+@pytest.mark.slow
 def test_what_helps_is_sorted_sure_and_exact(tmp_path):
     path = write_run(tmp_path / "run", cycles=4000, cv=0.3, delay_ratio=8, host__foreign_load=0.0)
     run = trace(record.load_run(path))
@@ -456,6 +462,7 @@ def test_intervals_scatter_as_means_of_correlated_series_do():
     assert 0.9 < found / true < 1.6
 
 
+@pytest.mark.slow
 def test_the_verb_reads_files_and_folders_and_prints_all_of_it(spikemark, refusal, tmp_path):
     np.save(tmp_path / "times.npy", 1e3 * drawn())
     status, output, _ = spikemark("waiting", tmp_path / "times.npy", "--unit", "ms")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from by_day import half_by_night, more_by_night
 
 import spikemark as sm
 from spikemark.core.errors import BadInput
@@ -111,9 +112,11 @@ def test_nothing_is_predicted_from_times_in_two_units(tmp_path, factor, communic
     assert trace(times).doubtful
 
 
-def test_no_change_of_the_run_time_is_below_nothing():
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", more_by_night(range(40)))
+def test_no_change_of_the_run_time_is_below_nothing(seeds):
     """Measured times that contradict each other: no run takes less than no time."""
-    for seed in range(40):
+    for seed in seeds:
         random = np.random.default_rng(seed)
         times = planted(seed)[:, :500]
         meetings = times.shape[1]
@@ -132,8 +135,8 @@ def test_no_change_of_the_run_time_is_below_nothing():
             assert all(change.limits[0] >= 0 for change in found)
 
 
-@pytest.mark.parametrize("first", [0, 1])
-@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize(("first", "files"), half_by_night([0, 1], [False, True]))
+@pytest.mark.slow
 def test_ranks_keep_their_numbers(tmp_path, spikemark, refused, first, files):
     """Rank 6 of the files is rank 6 in sentences, tables, JSON and changes."""
     random = np.random.default_rng(3)
