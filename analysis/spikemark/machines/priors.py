@@ -175,7 +175,7 @@ def by_clock(path: str, clock_ghz: float) -> float:
     reference machine. The latency of the memory, in `t_first`, is much the same everywhere.
 
     Example:
-        >>> times = [by_clock("kernels.one_core.t_update", clock) for clock in (1.5, 3.0)]
+        >>> times = [by_clock("kernels.one_core.t_next", clock) for clock in (1.5, 3.0)]
         >>> round(times[0] / times[1], 6)
         2.0
     """

@@ -12,6 +12,7 @@ from published_networks import multi_area_model
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.machines import priors
 from spikemark.machines.profile import Profile
 from spikemark.prediction import anchors, question
 from spikemark.prediction.layout import MachineLayout
@@ -20,6 +21,7 @@ from spikemark.prediction.published_machine import machine_of
 
 ALWAYS = ("node.cores", "node.sockets")  #: values that every machine states
 GROUPS = ("node", "interconnect", "jitter")
+SMALLEST_EFFECT = 0.02  #: log of a ratio of times that is looked at
 ROUNDING = 1e-5  #: relative: of the quadrature over compute times
 LARGEST_CHANGE = 4.0  #: factor by which a value is better
 SMALL = [
@@ -179,3 +181,36 @@ def test_a_value_less_never_makes_a_machine_the_sure_winner_or_loser():
 @pytest.mark.parametrize("check", [check_better, check_knowledge])
 def test_a_thousand(check):
     check(1000, seed=7)
+
+
+#: Ranks and threads of layouts in which values that may be assumed have an effect.
+LAYOUTS = [(1, 8), (4, 1), (32, 8)]
+
+
+@pytest.mark.parametrize(("ranks", "threads"), LAYOUTS)
+def test_an_assumed_value_that_moves_the_time_is_drawn(ranks, threads):
+    stated = machines.load("jureca-dc")
+    rows = [row for row in priors._table()["rows"] if "interval" in row]
+    paths = dict.fromkeys(row["path"] for row in rows if row["path"].split(".")[0] in GROUPS)
+    way = Way(1, ranks, threads, "conventional", nodes=1)
+    moving = set()
+    for path in paths:
+        others = {name: value for name, value in stated.values.items() if name != path}
+        filled = machines.filled(Profile("offer", "An offer", others))
+        assumed = filled.values[path]
+        known = []
+        for number in (assumed.value, *assumed.interval):
+            value = replace(assumed, value=number, interval=None, kind="measured")
+            try:
+                known.append(mini_app(filled.with_values({path: value}), way))
+            except BadInput:  # a base clock above the turbo clock, and the like
+                break
+        if len(known) < 3:
+            continue
+        middle, low, high = known
+        effect = abs(float(np.log(np.median(high) / np.median(low))))
+        if effect > SMALLEST_EFFECT:
+            moving.add(path)
+            ends = np.quantile(np.log(mini_app(filled, way) / middle), [0.025, 0.975])
+            assert ends[1] - ends[0] > 0.4 * effect, path
+    assert "jitter.cv" in moving
