@@ -346,10 +346,19 @@ def _drawn_parts(
         for count, cost in zip(counts, costs, strict=True)
     ]
     part_s: Array = find(run.program).of_part @ np.array(cost_s)
-    for uncertain in of_run:
-        if uncertain.field not in run.machine.stated:
-            part_s = part_s * recorder.unstated(uncertain.name, SIGN[uncertain.field])
-    return part_s
+    of_nodes = [value for value in of_run if value.field not in BETWEEN_NODES]
+    return part_s * _unstated_factor(run, recorder, of_nodes)
+
+
+def _unstated_factor(
+    run: PublishedRun, recorder: draws.Recorder, values: Iterable[UncertainValue]
+) -> draws.Draws:
+    """Factor of a time for those of the values that the profile does not state, [draw]."""
+    factor = np.ones(draws.N)
+    for value in values:
+        if value.field not in run.machine.stated:
+            factor *= recorder.unstated(value.name, SIGN[value.field])
+    return factor
 
 
 def _deciding(run: PublishedRun) -> list[UncertainValue]:
@@ -368,6 +377,7 @@ class AnchoredTimes:
     kernel: Array  #: [target, draw]
     exchange: Array  #: [target, draw]
     noise: Array  #: [target, draw], a run's own scatter, a factor
+    unstated: Array  #: [target, draw], for what is not stated of the network, a factor
     inputs: dict[str, draws.Draws]  #: standard normal draws by name, for draws.shares
     nearest: tuple[PublishedRun, ...]  #: of each target: the measured run that is most like it
     differs: tuple[tuple[str, ...], ...]  #: in what
@@ -375,7 +385,7 @@ class AnchoredTimes:
     @property
     def total(self) -> Array:
         """Real-time factors, [target, draw]."""
-        return (self.kernel + self.exchange) * self.noise
+        return (self.kernel + self.exchange) * self.noise * self.unstated
 
 
 def predict(
@@ -502,7 +512,7 @@ def predicted(
     targets = [replace(run, machine=machine) for run in targets]
     effects = _shared_effects(targets[0], state, recorder)
     logs = _effect_draws(targets[0], effects, spread, recorder)
-    kernel, exchange, noise = [], [], []
+    kernel, exchange, noise, doubts = [], [], [], []
     nearest, differs = [], []
     for run in targets:
         near, aspects = closest(run, anchors)
@@ -524,10 +534,14 @@ def predicted(
         kernel.append(times[0])
         exchange.append(times[1])
         noise.append(of_run)
+        of_network = [value for value in _deciding(run) if value.field in BETWEEN_NODES]
+        open_values = [value for value in of_network if value.name not in absorbed]
+        doubts.append(_unstated_factor(run, recorder, open_values if run.machine.is_offer else []))
     return AnchoredTimes(
         np.array(kernel),
         np.array(exchange),
         np.array(noise),
+        np.array(doubts),
         recorder.inputs,
         tuple(nearest),
         tuple(differs),
