@@ -60,6 +60,7 @@ class Key(NamedTuple):
 ASPECTS = ("platform", "machine", "version", "network", "variant", "program")
 OF_MACHINES = ("machine", "platform")
 NETWORK_OF = "the network of {}"  #: name of an effect
+LEFT_OPEN = "{}, for what is not stated"  #: name of an effect
 LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
 
 
@@ -345,11 +346,19 @@ def _drawn_parts(
         for count, cost in zip(counts, costs, strict=True)
     ]
     part_s: Array = find(run.program).of_part @ np.array(cost_s)
-    for uncertain in of_run:
-        if uncertain.field not in run.machine.stated:  # see draws.UNSTATED_SD
-            moved = -SIGN[uncertain.field] * draws.UNSTATED_SD * recorder.normal(uncertain.name)
-            part_s = part_s * np.exp(moved)
-    return part_s
+    of_nodes = [value for value in of_run if value.field not in BETWEEN_NODES]
+    return part_s * _unstated_factor(run, recorder, of_nodes)
+
+
+def _unstated_factor(
+    run: PublishedRun, recorder: draws.Recorder, values: Iterable[UncertainValue]
+) -> draws.Draws:
+    """Factor of a time for those of the values that the profile does not state, [draw]."""
+    factor = np.ones(draws.N)
+    for value in values:
+        if value.field not in run.machine.stated:
+            factor *= recorder.unstated(value.name, SIGN[value.field])
+    return factor
 
 
 def _deciding(run: PublishedRun) -> list[UncertainValue]:
@@ -368,6 +377,7 @@ class AnchoredTimes:
     kernel: Array  #: [target, draw]
     exchange: Array  #: [target, draw]
     noise: Array  #: [target, draw], a run's own scatter, a factor
+    unstated: Array  #: [target, draw], for what is not stated of the network, a factor
     inputs: dict[str, draws.Draws]  #: standard normal draws by name, for draws.shares
     nearest: tuple[PublishedRun, ...]  #: of each target: the measured run that is most like it
     differs: tuple[tuple[str, ...], ...]  #: in what
@@ -375,7 +385,7 @@ class AnchoredTimes:
     @property
     def total(self) -> Array:
         """Real-time factors, [target, draw]."""
-        return (self.kernel + self.exchange) * self.noise
+        return (self.kernel + self.exchange) * self.noise * self.unstated
 
 
 def predict(
@@ -502,7 +512,7 @@ def predicted(
     targets = [replace(run, machine=machine) for run in targets]
     effects = _shared_effects(targets[0], state, recorder)
     logs = _effect_draws(targets[0], effects, spread, recorder)
-    kernel, exchange, noise = [], [], []
+    kernel, exchange, noise, doubts = [], [], [], []
     nearest, differs = [], []
     for run in targets:
         near, aspects = closest(run, anchors)
@@ -524,10 +534,14 @@ def predicted(
         kernel.append(times[0])
         exchange.append(times[1])
         noise.append(of_run)
+        of_network = [value for value in _deciding(run) if value.field in BETWEEN_NODES]
+        open_values = [value for value in of_network if value.name not in absorbed]
+        doubts.append(_unstated_factor(run, recorder, open_values if run.machine.is_offer else []))
     return AnchoredTimes(
         np.array(kernel),
         np.array(exchange),
         np.array(noise),
+        np.array(doubts),
         recorder.inputs,
         tuple(nearest),
         tuple(differs),
@@ -655,6 +669,8 @@ class OfferedMachines:
     Such a machine is expected to have the effect of one with like data (likeness.py). What is left
     is an error of its nodes, in the exchange also one of its network: so two offers of the same
     nodes share what is not known of these, and a network on which little depends decides little.
+    The doubt for what profiles do not state of networks is alike on all offers: of two that leave
+    the same open, only what they state decides; beside one that states it, all of it counts.
     """
 
     known: State  #: what published runs say
@@ -667,18 +683,29 @@ class OfferedMachines:
         return of_machine.difference(self.known.keys)
 
     def sd(self, key: Key, run: PublishedRun) -> float:
-        """Log SD of an effect of the machine of a run."""
+        """Log SD of an effect of the machine of a run, beside its doubt."""
+        sd, _ = self.spread.of(key, run.program)
+        return sd * self._wider(key, run)
+
+    def doubt(self, key: Key, run: PublishedRun) -> float:
+        """Log SD of an effect for what the profile of the machine does not state: how far off it
+        would be if it were like others in that.
+        """
         _, doubt = _expected(key, run, self.measured, self.known)
-        sd, number = self.spread.of(key, run.program)
-        sd = float(np.hypot(sd, doubt)) * unstated(key.part, run.machine, run.nodes)
-        return _sd_with_tails(sd, number)
+        return doubt * self._wider(key, run)
+
+    def _wider(self, key: Key, run: PublishedRun) -> float:
+        """Factor of both: the less is stated and the fewer effects are known, the wider."""
+        _, number = self.spread.of(key, run.program)
+        return _sd_with_tails(unstated(key.part, run.machine, run.nodes), number)
 
     def sds(self, runs: Iterable[PublishedRun]) -> dict[Key, float]:
         """The same of all effects of the machines of runs that no published run informs."""
         sds: dict[Key, float] = {}
         for run in runs:
             for key in self.unknown(run):
-                sds[key] = max(sds.get(key, 0.0), self.sd(key, run))
+                sd = float(np.hypot(self.sd(key, run), self.doubt(key, run)))
+                sds[key] = max(sds.get(key, 0.0), sd)
         return sds
 
     def expected(self, run: PublishedRun) -> Array:
@@ -714,8 +741,19 @@ def _machine_draws(
             if key.part == "kernel":  # two of one processor may differ in unknown caches
                 named = key._replace(name=run.machine.node_as)
             drawn = offers.sd(key, run) * _normal(recorder, *named)
+            doubt = offers.doubt(key, run)
+            if doubt:
+                drawn = drawn + doubt * _normal(recorder, *_left_open(key, run))
         logs[PARTS.index(key.part)] += weight * drawn
     return logs + offers.expected(run)[:, None]
+
+
+def _left_open(key: Key, run: PublishedRun) -> Key:
+    """The name of the doubt about an effect: that about networks is the same on all offers."""
+    whose = run.machine.node_as
+    if key.name == NETWORK_OF.format(run.machine.network_as):
+        whose = "networks"
+    return key._replace(name=LEFT_OPEN.format(whose))
 
 
 def _share_of_network(run: PublishedRun, costs: Array) -> float:

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from spikemark.machines.profile import Value
+from spikemark.machines.profile import Value, is_between_nodes
 
 N = 2048  #: draws of every uncertain input
 SETTINGS = 64  #: joint values of inputs for which a slow model is evaluated; N is a multiple
 ROUNDS_OF_RANKS = 6  #: after which columns of a design are uncorrelated
-#: Log SD of a time for each value that a profile does not state, beyond what the model makes of it:
-#: else a time may seem surer without a value whose assumption makes uncertain parts small.
+#: Log SD of a time for each value that a profile does not state, beyond what the model makes of it.
 UNSTATED_SD = 0.03
 Z95 = 1.959963984540054  #: standard normal quantile of 97.5 %
 
@@ -203,6 +202,29 @@ class Recorder:
         if name not in self.inputs:
             self.inputs[name] = self._drawn(name)
         return self.inputs[name]
+
+    def unstated(self, name: str, sign: int) -> Draws:
+        """Factor of a time for a value that a profile does not state, shape (N,).
+
+        Without it, a time may seem surer without a value whose assumption makes uncertain parts
+        small. For a value of nodes, it moves the time to the same side as the value does. For one
+        between nodes, it is the same for all machines that do not state it: what two offers leave
+        open is no difference between them, and what they state has to decide.
+
+        Args:
+            name: the machine and the path of the value, such as "jureca-dc/node.clock".
+            sign: whether a larger value makes times shorter (1) or longer (-1).
+
+        Example:
+            >>> recorder = Recorder()
+            >>> first = recorder.unstated("offer-a/interconnect.gap", -1)
+            >>> bool((first == recorder.unstated("offer-b/interconnect.gap", -1)).all())
+            True
+        """
+        _, _, path = name.partition("/")
+        z = normal(f"unstated/{path}") if is_between_nodes(path) else self.normal(name)
+        factor: Draws = np.exp(-sign * UNSTATED_SD * z)
+        return factor
 
     def _drawn(self, name: str) -> Draws:
         """Draws of an input: of one that a slow model takes, SETTINGS different ones."""

@@ -754,8 +754,8 @@ def _unstated(values: Values, recorder: Recorder) -> Draws:
     """Factor of the time for values that the model took and the profile does not state.
 
     A time whose parts are uncertain to different degrees may seem surer without a value, where the
-    assumed one makes the less certain parts smaller. So each value moves the time by
-    draws.UNSTATED_SD more than by what the model makes of it, to the same side.
+    assumed one makes the less certain parts smaller. So each value moves the time by more than
+    what the model makes of it (Recorder.unstated).
     """
     profile = values.profile
     of_kernels = {profile.draws_of(path) for path in profile.values if path.startswith(KERNELS)}
@@ -766,7 +766,7 @@ def _unstated(values: Values, recorder: Recorder) -> Draws:
         name = f"{profile.draws_of(path)}/{path}"
         taken = name in recorder.inputs or (takes_kernels and path in OF_KERNELS)
         if taken and value is not None and value.kind == "assumed" and value.interval:
-            factor *= np.exp(-sign * draws.UNSTATED_SD * recorder.normal(name))
+            factor *= recorder.unstated(name, sign)
     return factor
 
 

@@ -321,7 +321,7 @@ def anchored(
                 rtf=times.total[index],
                 parts={
                     "kernel": times.kernel[index] * noise,
-                    "exchange": times.exchange[index] * noise,
+                    "exchange": times.exchange[index] * noise * times.unstated[index],
                 },
                 inputs=named_inputs(times.inputs | recorder.inputs, machine, question),
                 power_w=power_w,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from spikemark import machines
-from spikemark.machines.profile import ASSUMED, Profile, Value, is_between_nodes
+from spikemark.machines.profile import ASSUMED, Profile, Value
 from spikemark.machines.values import limits
 
 SMALL_BOARD_CORES = 8  #: a machine with no more is no full node of a server
@@ -169,17 +169,11 @@ def _machine(profile: Profile, name: str, title: str) -> PublishedMachine:
 
 
 def _stated(profile: Profile) -> frozenset[str]:
-    """The fields that a profile states: not those of nodes that are assumed.
-
-    Assumed values between nodes count: they are drawn, and more doubt would be the same for a fast
-    and a slow network, so that a slow one would too often seem to win.
-    """
+    """The fields that a profile states: not those that are assumed."""
     stated = set()
     for field, path in PATHS.items():
         value = profile.values.get(path)
-        if value is None:
-            continue
-        if is_between_nodes(path) or not value.reference.startswith(ASSUMED):
+        if value is not None and not value.reference.startswith(ASSUMED):
             stated.add(field)
     return frozenset(stated)
 

@@ -13,7 +13,7 @@ from spikemark.machines import identity
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import limits
 from spikemark.prediction import anchors, points, production
-from spikemark.prediction.published_machine import machine_of
+from spikemark.prediction.published_machine import PATHS, machine_of
 
 WHOLE = [run for run in points.published() if not run.part]
 CLOSE = 0.05  #: the median may be so far off: caches that nobody knows are drawn
@@ -101,10 +101,11 @@ def test_the_old_name_of_an_option_is_refused_with_the_new_one(spikemark):
 
 def test_only_machines_that_are_compared_decide():
     compared = [machines.load(name) for name in ("jureca-dc", "supermuc-ng")]
-    own = set()
+    own = {anchors.LEFT_OPEN.format("networks")}
     for profile in compared:
         own |= {profile.identity, profile.processor, machine_of(profile).name}
         own.add(f"the network of {profile.identity}")
+        own.add(anchors.LEFT_OPEN.format(profile.identity))
     for profile in compared:
         keys = [name.split("/") for name in nest(profile)[0].inputs if name.startswith("error/")]
         named = {key[3] for key in keys if key[2] in ("machine", "platform")}
@@ -122,6 +123,25 @@ def test_a_value_that_measured_as_leaves_unused_is_remarked_upon(measured, tmp_p
     named = [remark for remark in after.remarks if path in remark]
     assert is_ignored == measured and len(named) == measured
     assert not any(path in remark for remark in before.remarks)
+
+
+def test_what_a_command_assumes_counts_as_not_stated():
+    compared = set()
+    for name in machines.names():
+        machine = machines.load(name)
+        if not isinstance(machine, Profile) or "node.cores" not in machine.values:
+            continue
+        for path in PATHS.values():
+            others = {other: value for other, value in machine.values.items() if other != path}
+            unknown = Profile("offer", "An offer", others, processor=machine.processor)
+            try:
+                filled = machines.filled(unknown)
+            except BadInput:  # nodes with accelerators
+                continue
+            assert machine_of(filled).stated == machine_of(unknown).stated
+            if path in filled.values:
+                compared.add(path)
+    assert compared == set(PATHS.values())
 
 
 def test_an_assumed_value_is_no_less_certain_than_none():

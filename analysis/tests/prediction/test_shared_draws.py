@@ -13,7 +13,7 @@ import spikemark
 from spikemark import machines
 from spikemark.machines import identity
 from spikemark.machines.profile import Profile, Value
-from spikemark.prediction import programs
+from spikemark.prediction import draws, programs
 
 ALIKE = 0.02  #: how far the ratio of equal offers may be from 1
 RARELY = 0.1  #: share of the draws in which a slower network may be the faster one
@@ -111,6 +111,22 @@ def test_a_slower_network_is_no_better(program, processor, network, tmp_path):
         found, _ = ratio(program, files, nodes)
         assert np.quantile(found, 0.975) > 1 and np.median(found) > 1
         assert (found < 1).mean() < RARELY
+
+
+@pytest.mark.parametrize(("program", "processor"), ASKED)
+def test_what_two_networks_leave_open_is_no_difference(program, processor, tmp_path, monkeypatch):
+    files = [
+        offer(tmp_path, "fast", processor),
+        offer(tmp_path, "slow", processor, network=SLOW),
+    ]
+    logs = []
+    for sd in (0.0, 1.0):
+        monkeypatch.setattr(draws, "UNSTATED_SD", sd)
+        found, answer = ratio(program, files, NODES)
+        logs.append([np.log(found), np.log(answer.best["fast"].rtf)])
+    of_ratio, of_time = np.std(logs, axis=-1).T
+    assert of_ratio[1] == pytest.approx(of_ratio[0], rel=1e-6)
+    assert of_time[1] > 1.5 * of_time[0]
 
 
 def profiles(processor, other_processor, **other_node):
