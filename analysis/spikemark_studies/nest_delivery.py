@@ -1,4 +1,4 @@
-"""What a thread of NEST takes to deliver its spikes, measured in NEST on one core.
+"""What a thread of NEST takes to deliver spikes and to update neurons, measured on one core.
 
 A thread of a rank looks up every spike that reaches the rank, and delivers those that have synapses
 on it. How many synapses a spike finds there depends on the ranks, their threads and the placement
@@ -7,26 +7,39 @@ threads. So one thread can be measured alone: it gets the in-degree of the bench
 its neurons and of all sources. A second thread receives every spike, so that the first one looks
 all of them up, as on a rank whose other threads need them.
 
-Needs NEST 3.10 or newer with detailed timers (docs/other-simulators.md). Times are CPU times of the
-thread, so that other programs do not count. published/data/nest_delivery.csv holds what was
-measured so.
+Updates are those of the neuron of the benchmark and of that of the multi-area model, without input,
+in cycles of one step: of as many neurons as a thread has, which may stay in a cache, and of so many
+that each comes from beyond it in each step.
 
-    python spikemark_studies/nest_delivery.py > nest_delivery.csv
+Needs NEST 3.10 or newer with detailed timers (docs/other-simulators.md). Times are CPU times of the
+thread, so that other programs do not count. published/data/ holds what was measured so.
+
+    python spikemark_studies/nest_delivery.py published/data
 """
 
 import csv
 import sys
+from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 #: Neurons of an area of the benchmark, synapses that each receives, and spikes a second.
 AREA_NEURONS, INDEGREE, RATE_HZ = 129_068, 5842, 2.5
-PART = 8  #: one of so many neurons is there
+PART = 16  #: one of so many neurons is there
 WARMUP_MS, MEASURED_MS = 5.0, 40.0
 DELAYS_MS = (1.0, 2.0)  #: so that NEST exchanges once in a millisecond
-SEEDS = (1, 2, 3, 4, 5)
+SEEDS = (1, 2, 3)
 CONVENTIONAL, BY_AREA = "conventional", "by_area"
 #: Threads of a rank, and ranks, with an area for each.
-CONFIGURATIONS = ((128, 16), (128, 32), (128, 64), (128, 128), (48, 32), (48, 128))
+CONFIGURATIONS = ((128, 16), (128, 32), (128, 64), (128, 128), (48, 32))
+#: Neurons of the multi-area model and of the benchmark, and what lets the former fire.
+INTEGRATE_AND_FIRE, IGNORE_AND_FIRE = "iaf_psc_exp", "ignore_and_fire"
+CURRENT_PA = 380.0
+#: Simulated ms by neurons: of a thread on a node of 128 cores, and a hundred times as many.
+UPDATED_MS = {1008: 1000.0, 100_800: 50.0}
+STEPS_PER_MS = 10
+UPDATE_COLUMNS = ("model", "seed", "neurons", "steps", "update_ms")
 COLUMNS = ("threads", "ranks", "placement", "seed", "neurons", "synapses", "spikes", "deliver_ms")
 
 
@@ -73,24 +86,58 @@ def measured(nest: Any, threads: int, ranks: int, placement: str, seed: int) -> 
         "neurons": of_thread,
         "synapses": of_thread * INDEGREE,
         "spikes": after["local_spike_counter"] - before["local_spike_counter"],
-        "deliver_ms": round(1e3 * deliver_s, 3),
+        "deliver_ms": round(1e3 * float(deliver_s), 3),
     }
 
 
-def main() -> int:
-    """Measures all configurations, and prints a table with COLUMNS."""
-    import nest  # which announces itself, and is needed here only
+def measured_update(nest: Any, model: str, count: int, seed: int) -> dict[str, object]:
+    """A row of the table of updates: the thread's time for `count` neurons, ms of CPU time."""
+    nest.ResetKernel()
+    nest.SetKernelStatus({"local_num_threads": 1, "resolution": 0.1, "rng_seed": seed})
+    of_model = {
+        INTEGRATE_AND_FIRE: {"I_e": CURRENT_PA, "V_m": nest.random.uniform(-70.0, -55.0)},
+        IGNORE_AND_FIRE: {"rate": RATE_HZ, "phase": nest.random.uniform(0.001, 1.0)},
+    }
+    neurons = nest.Create(model, count, params=of_model[model])
+    # One synapse makes the exchange as frequent as the steps.
+    nest.Connect(neurons[0], neurons[1], "all_to_all", {"weight": 0.0, "delay": 0.1})
+    nest.Prepare()
+    nest.Run(WARMUP_MS)
+    timer = "time_update_cpu"
+    before = nest.GetKernelStatus()[timer]
+    nest.Run(UPDATED_MS[count])
+    update_s = float(np.sum(nest.GetKernelStatus()[timer]) - np.sum(before))
+    nest.Cleanup()
+    return {
+        "model": model,
+        "seed": seed,
+        "neurons": count,
+        "steps": round(STEPS_PER_MS * UPDATED_MS[count]),
+        "update_ms": round(1e3 * update_s, 3),
+    }
 
-    nest.set_verbosity("M_ERROR")
-    writer = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for seed in SEEDS:
-        for threads, ranks in CONFIGURATIONS:
-            for placement in (CONVENTIONAL, BY_AREA):
-                writer.writerow(measured(nest, threads, ranks, placement, seed))
-                sys.stdout.flush()
+
+def main(folder: str) -> int:
+    """Measures all, and writes the tables nest_delivery.csv and nest_update.csv."""
+    nest: Any = import_module("nest")  # which is needed here only
+    nest.verbosity = nest.VerbosityLevel.ERROR
+    with open(f"{folder}/nest_update.csv", "w", encoding="utf-8") as table:
+        writer = csv.DictWriter(table, UPDATE_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for seed in SEEDS:
+            for count in UPDATED_MS:
+                for model in (INTEGRATE_AND_FIRE, IGNORE_AND_FIRE):
+                    writer.writerow(measured_update(nest, model, count, seed))
+    with open(f"{folder}/nest_delivery.csv", "w", encoding="utf-8") as table:
+        writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for seed in SEEDS:
+            for threads, ranks in CONFIGURATIONS:
+                for placement in (CONVENTIONAL, BY_AREA):
+                    writer.writerow(measured(nest, threads, ranks, placement, seed))
+                    table.flush()
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

@@ -11,7 +11,17 @@ import pytest
 
 from spikemark.prediction import points
 from spikemark.quantities.quantity import Quantity, missing
-from spikemark_studies import beyond, claims, cycles, lober, pick, shehzad, simula, study
+from spikemark_studies import (
+    beyond,
+    claims,
+    cycles,
+    lober,
+    nest_delivery,
+    pick,
+    shehzad,
+    simula,
+    study,
+)
 from spikemark_studies.study import Runs
 
 
@@ -239,13 +249,53 @@ def test_what_no_cost_of_nest_can_change_is_not_reproduced(nothing):
     fixed = lober._delivery_gain_growth(nothing)
     low, high = fixed.reach
     assert 1.1 < low < fixed.value.value < high < 1.4  # never 1
-    growth = lober._conventional_delivery_growth(nothing)
+    growth = lober._delivery_growth_by_costs()
     assert growth.reach[0] > 1 and growth.reach[1] < 2.6
-    for answer, name in ((fixed, "delivery_gain_growth"), (growth, "conventional_delivery_growth")):
-        judged = claims.judge(paper[name], answer)
-        assert judged.verdict == claims.CONSISTENT and "no cost" in judged.why
+    judged = claims.judge(paper["delivery_gain_growth"], fixed)
+    assert judged.verdict == claims.CONSISTENT and "no cost" in judged.why
     open_to_both = lober._others_over_own_area(nothing)
     assert open_to_both.reach[0] < 1.1 < open_to_both.value.value
+
+
+def test_what_was_measured_of_a_thread_of_nest_could_have_been_another(nothing, monkeypatch):
+    """Updates that wait for memory, and updates that take more than delivery, contradict."""
+    dominates = claim_of("lober", "delivery-dominates-computing")
+    longer = claim_of("lober", "model-updates-longer")
+    for claim, answer in (
+        (dominates, lober._delivery_of_computing),
+        (longer, lober._mam_update_over_benchmark),
+    ):
+        assert claim.unopposed() == []
+        found = answer(nothing)
+        assert found.value.kind == "measured" and found.reach is None
+        assert claims.judge(claim, found).verdict == claims.REPRODUCED
+    measured = {name: lober.papers.rows(name) for name in ("nest_delivery", "nest_update")}
+    alike = [{**row, "update_ms": row["steps"]} for row in measured["nest_update"]]
+    slow = [{**row, "update_ms": f"{40 * float(row['update_ms'])}"} for row in alike]
+    for updates, claim, answer in (
+        (alike, longer, lober._mam_update_over_benchmark),
+        (slow, dominates, lober._delivery_of_computing),
+    ):
+        other = {**measured, "nest_update": updates}
+        monkeypatch.setattr(lober.papers, "rows", other.__getitem__)
+        assert claims.judge(claim, answer(nothing)).verdict == claims.CONTRADICTED
+
+
+def test_a_thread_of_nest_was_measured_in_all_configurations():
+    rows = lober.papers.rows("nest_delivery")
+    assert tuple(rows[0]) == nest_delivery.COLUMNS
+    seen = {(int(row["threads"]), int(row["ranks"]), row["placement"]) for row in rows}
+    placements = (nest_delivery.CONVENTIONAL, nest_delivery.BY_AREA)
+    asked = {(*of, placement) for of in nest_delivery.CONFIGURATIONS for placement in placements}
+    assert seen == asked and len(rows) == len(asked) * len(nest_delivery.SEEDS)
+    for row in rows:
+        assert int(row["synapses"]) == int(row["neurons"]) * nest_delivery.INDEGREE
+        sources = int(row["ranks"]) * nest_delivery.AREA_NEURONS / nest_delivery.PART
+        expected = sources * nest_delivery.RATE_HZ * nest_delivery.MEASURED_MS / 1e3
+        assert int(row["spikes"]) == pytest.approx(expected, rel=0.15)
+    updates = lober.papers.rows("nest_update")
+    assert tuple(updates[0]) == nest_delivery.UPDATE_COLUMNS
+    assert {int(row["neurons"]) for row in updates} == set(nest_delivery.UPDATED_MS)
 
 
 def test_no_cost_of_dpsnn_lets_more_processes_pay(nothing):
