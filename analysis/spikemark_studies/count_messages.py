@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 _SENT = re.compile(r"[EI]\s+\d+\s+\d+\s+\d+ bytes\s+(\d+) msgs sent")
 
 
-def counted(program: Path, call: str, ranks: int, block_bytes: int) -> tuple[int, int]:
+def _counted(program: Path, call: str, ranks: int, block_bytes: int) -> tuple[int, int]:
     """Messages of all ranks in one call, and the most that one of them sends.
 
     `program`: compiled from PROGRAM; `call`: a key of BLOCK_BYTES. Raises RuntimeError where the
@@ -94,7 +94,7 @@ def main() -> int:
         for call, sizes in BLOCK_BYTES.items():
             for ranks in RANKS:
                 for block_bytes in sizes:
-                    numbers = counted(program, call, ranks, block_bytes)
+                    numbers = _counted(program, call, ranks, block_bytes)
                     writer.writerow([call, ranks, block_bytes, *numbers])
                     sys.stdout.flush()
     return 0

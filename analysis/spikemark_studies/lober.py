@@ -952,11 +952,8 @@ def _thread_ms(threads: int, ranks: int, placement: str) -> np.ndarray:
     """Measured delivery of a thread of NEST by seed, ms in nest_delivery.MEASURED_MS."""
     by_seed = {}
     for row in papers.rows("nest_delivery"):
-        if (int(row["threads"]), int(row["ranks"]), row["placement"]) == (
-            threads,
-            ranks,
-            placement,
-        ):
+        configuration = (int(row["threads"]), int(row["ranks"]), row["placement"])
+        if configuration == (threads, ranks, placement):
             by_seed[int(row["seed"])] = float(row["deliver_ms"])
     return np.array([by_seed[seed] for seed in sorted(by_seed)])
 
@@ -964,7 +961,9 @@ def _thread_ms(threads: int, ranks: int, placement: str) -> np.ndarray:
 def _thread_saves(threads: int, ranks: int) -> np.ndarray:
     """Delivery that a thread of NEST saves with an area on each rank by seed, %."""
     by_area_ms = _thread_ms(threads, ranks, nest_delivery.BY_AREA)
-    return 100 * (1 - by_area_ms / _thread_ms(threads, ranks, nest_delivery.CONVENTIONAL))
+    of_conventional = by_area_ms / _thread_ms(threads, ranks, nest_delivery.CONVENTIONAL)
+    saved: np.ndarray = 100 * (1 - of_conventional)
+    return saved
 
 
 def _update_ns(model: str, neurons: int) -> np.ndarray:

@@ -43,7 +43,7 @@ UPDATE_COLUMNS = ("model", "seed", "neurons", "steps", "update_ms")
 COLUMNS = ("threads", "ranks", "placement", "seed", "neurons", "synapses", "spikes", "deliver_ms")
 
 
-def measured(nest: Any, threads: int, ranks: int, placement: str, seed: int) -> dict[str, object]:
+def _measured(nest: Any, threads: int, ranks: int, placement: str, seed: int) -> dict[str, object]:
     """A row of the table: the thread's time to deliver, ms of CPU time in MEASURED_MS.
 
     `nest`: the module; `placement`: of neurons, over all ranks or an area on each.
@@ -90,7 +90,7 @@ def measured(nest: Any, threads: int, ranks: int, placement: str, seed: int) -> 
     }
 
 
-def measured_update(nest: Any, model: str, count: int, seed: int) -> dict[str, object]:
+def _measured_update(nest: Any, model: str, count: int, seed: int) -> dict[str, object]:
     """A row of the table of updates: the thread's time for `count` neurons, ms of CPU time."""
     nest.ResetKernel()
     nest.SetKernelStatus({"local_num_threads": 1, "resolution": 0.1, "rng_seed": seed})
@@ -127,14 +127,14 @@ def main(folder: str) -> int:
         for seed in SEEDS:
             for count in UPDATED_MS:
                 for model in (INTEGRATE_AND_FIRE, IGNORE_AND_FIRE):
-                    writer.writerow(measured_update(nest, model, count, seed))
+                    writer.writerow(_measured_update(nest, model, count, seed))
     with open(f"{folder}/nest_delivery.csv", "w", encoding="utf-8") as table:
         writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for seed in SEEDS:
             for threads, ranks in CONFIGURATIONS:
                 for placement in (CONVENTIONAL, BY_AREA):
-                    writer.writerow(measured(nest, threads, ranks, placement, seed))
+                    writer.writerow(_measured(nest, threads, ranks, placement, seed))
                     table.flush()
     return 0
 
