@@ -2,6 +2,7 @@
 quantities.
 """
 
+import subprocess
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from spikemark.quantities.quantity import Quantity, missing
 from spikemark_studies import (
     beyond,
     claims,
+    count_messages,
     cycles,
     lober,
     nest_delivery,
@@ -104,6 +106,30 @@ def test_allgather_of_open_mpi_is_no_gather_and_broadcast(nothing):
     assert claims.judge(claim, answer).verdict == claims.CONTRADICTED
     same = replace(answer, value=Quantity(1.0, kind="counted"))
     assert claims.judge(claim, same).verdict == claims.REPRODUCED
+
+
+def test_fences_of_open_mpi_are_barriers(nothing):
+    answer = shehzad._meetings(nothing)
+    assert answer.value.value == pytest.approx(5) and answer.value.high == pytest.approx(
+        5 * 222 / 160
+    )
+    claim = claim_of("shehzad", "less-synchronisation")
+    assert claims.judge(claim, answer).verdict == claims.CONTRADICTED
+    fewer = replace(answer, value=Quantity(0.5, kind="counted"))
+    assert claims.judge(claim, fewer).verdict == claims.REPRODUCED
+
+
+@pytest.mark.slow
+def test_messages_are_counted_as_the_table_has_them(tmp_path):
+    source, program = tmp_path / "calls.c", tmp_path / "calls"
+    source.write_text(count_messages.PROGRAM, encoding="utf-8")
+    subprocess.run(["mpicc", "-o", str(program), str(source)], check=True)
+    for call in ("alltoall", "allgather", "fence_rdma"):
+        size = count_messages.BLOCK_BYTES[call][0]
+        of_all, most = count_messages._counted(program, call, 4, size)
+        rows = [row for row in shehzad.papers.rows("openmpi_messages") if row["call"] == call]
+        (row,) = [row for row in rows if row["ranks"] == "4" and row["block_bytes"] == str(size)]
+        assert (int(row["messages_of_all"]), int(row["most_of_a_rank"])) == (of_all, most)
 
 
 def test_steps_of_allgather_depend_on_its_bytes(nothing):
