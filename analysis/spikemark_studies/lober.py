@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,12 @@ from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.programs import Program
 from spikemark.prediction.workload import Loads
 from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.table import Cell, Column, Table
 from spikemark.records import imported
 from spikemark.records.frames import Frames
 from spikemark.report import plots
 
-from . import jitter_map
+from . import jitter_map, nest_delivery
 from .claims import StudyAnswer
 from .cycles import (
     MINI_APP,
@@ -91,6 +93,12 @@ LOG_FOLDERS = {"conventional": "conventional", "structure_aware": "structure-awa
 LOG_FILES = {"structure-aware": "cycle_time_log_*", "nest": "*.npz"}
 NEEDS_LOGS = "logs of cycle times from a cluster (`spikemark study lober --logs DIR`)"
 BYTES_OF_SPIKE = 8  #: that NEST sends
+#: Block of MPI_Alltoall beyond what NEST sends.
+LARGE_BLOCK_BYTES = 16_384.0
+ABOUT_THREAD = (
+    "One thread of a rank with the in-degree of the benchmark, on a processor of today: it looks up"
+    " all spikes that reach the rank, and delivers those that have synapses on it."
+)
 DRAWN_NETWORKS = 50  #: draws of what is not known of an interconnect
 DRAWN_CYCLES = 20_000  #: that are drawn to check eqs 3 to 11
 FULL = mam_benchmark.FULL_SIZE
@@ -418,12 +426,96 @@ def _alltoall_s(machine: str, ranks: int, size: float) -> float:
 
 @answers_claim
 def _d_fold_exchange(runs: Runs) -> StudyAnswer:
-    """One exchange of ten-fold size over ten exchanges, 128 ranks of JURECA-DC."""
-    size = 4 * FULL["neurons_per_area"] * FULL["rate"] * 1e-4
-    ratio = _alltoall_s(JURECA, 128, 10 * size) / (10 * _alltoall_s(JURECA, 128, size))
-    return StudyAnswer(
-        _modelled(100 * ratio, "%"), f"With {size:.0f} bytes for each rank in a cycle."
+    """One exchange of ten-fold size over ten exchanges, %, as others measured MPI_Alltoall.
+
+    Over their clusters, for the bytes that a rank of NEST sends to another in a cycle.
+    """
+    size = BYTES_OF_SPIKE * FULL["neurons_per_area"] * FULL["rate"] / CYCLES_PER_S
+    percent = _d_fold_percent(size)
+    larger = _d_fold_percent(LARGE_BLOCK_BYTES)
+    rows: list[dict[str, Cell]] = []
+    for place, of_cluster in _public_alltoalls().items():
+        row = of_cluster[0]
+        rows.append(
+            {
+                "cluster": row["system"],
+                "network": row["fabric"],
+                "library": row["mpi"],
+                "nodes": int(row["nodes"]),
+                "ranks": int(row["ranks"]),
+                "percent": percent[place],
+                "larger": larger[place],
+                "source": row["source"],
+            }
+        )
+    columns = [
+        Column("cluster", "cluster"),
+        Column("network", "network"),
+        Column("library", "library"),
+        Column("nodes", "nodes", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("percent", f"{size:.0f} bytes (%)", "literature"),
+        Column("larger", f"{LARGE_BLOCK_BYTES:.0f} bytes (%)", "literature"),
+        Column("source", "measured by"),
+    ]
+    ratio = _alltoall_s(JURECA, MOST_RANKS, 10 * size) / _alltoall_s(JURECA, MOST_RANKS, size)
+    note = (
+        f"With {size:.0f} bytes from a rank to another in a cycle. With {LARGE_BLOCK_BYTES:.0f},"
+        f" one exchange takes up to {max(larger.values()):.3g} % of ten, where times jump; so the"
+        f" measurements could have said otherwise. By our model of JURECA-DC, on {MOST_RANKS}"
+        f" ranks: {10 * ratio:.3g} %."
     )
+    middle = float(np.exp(np.mean(np.log(list(percent.values())))))
+    value = Quantity(middle, min(percent.values()), max(percent.values()), "%", "literature")
+    title = "One exchange of ten-fold size over ten exchanges"
+    return StudyAnswer(value, note, tables=[Table(columns, rows, title)])
+
+
+def _public_alltoalls() -> dict[tuple[str, str], list[dict[str, str]]]:
+    """Measured times of MPI_Alltoall between nodes, by cluster and network."""
+    by_place: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in papers.rows("alltoall_public"):
+        by_place.setdefault((row["system"], row["fabric"]), []).append(row)
+    return by_place
+
+
+def _d_fold_percent(size: float) -> dict[tuple[str, str], float]:
+    """One measured exchange of ten-fold size over ten exchanges, %, by cluster and network.
+
+    Between measured sizes, times follow a line over logarithms.
+    """
+    percent = {}
+    for place, rows in _public_alltoalls().items():
+        sizes = np.log([float(row["bytes"]) for row in rows])
+        times = np.log([float(row["us"]) for row in rows])
+        once, d_fold = np.exp(np.interp(np.log([size, PUBLISHED_D * size]), sizes, times))
+        percent[place] = float(100 * d_fold / (PUBLISHED_D * once))
+    return percent
+
+
+@answers_claim
+def _fewer_messages(runs: Runs) -> StudyAnswer:
+    """Messages of a rank in MPI_Alltoall over those on half as many ranks, the least of them.
+
+    Counted in Open MPI 4.1.4 for blocks as NEST sends them.
+    """
+    counted: dict[int, dict[int, int]] = {}
+    for row in papers.rows("openmpi_messages"):
+        if row["call"] == "alltoall":
+            of_size = counted.setdefault(int(row["block_bytes"]), {})
+            of_size[int(row["ranks"])] = int(row["most_of_a_rank"])
+    ratios = []
+    for of_size in counted.values():
+        ratios += [later / earlier for earlier, later in pairwise(of_size.values())]
+    all_ranks = sorted({ranks for of_size in counted.values() for ranks in of_size})
+    rows: list[dict[str, Cell]] = []
+    for ranks in all_ranks:
+        of_ranks = {f"of_{size}": counted[size][ranks] for size in counted}
+        rows.append({"ranks": ranks, **of_ranks})
+    columns = [Column("ranks", "ranks", "given")]
+    columns += [Column(f"of_{size}", f"{size} bytes", "counted") for size in counted]
+    table = Table(columns, rows, "Messages that a rank sends in MPI_Alltoall, Open MPI 4.1.4")
+    return StudyAnswer(Quantity(min(ratios), kind="counted"), tables=[table])
 
 
 @answers_claim
@@ -800,32 +892,117 @@ def _exchange_saved_over_benchmark(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _delivery_over_irregular(runs: Runs) -> StudyAnswer:
-    """Delivery saved over irregular accesses saved, most nodes of JURECA-DC."""
-    cores = round(profile_value(JURECA, "node.cores"))
-    irregular = 100 * _irregular(MOST_RANKS, cores)
-    answer = _by_nest_costs(lambda program: _delivery_saved(program, MOST_RANKS) / irregular)
-    note = f"Irregular accesses fall by {irregular:.3g} % (eqs 13 to 17). {answer.note}"
-    return replace(answer, note=note)
+    """Delivery that a thread of NEST saves over irregular accesses saved, most ranks, measured."""
+    threads = round(profile_value(JURECA, "node.cores"))
+    irregular = 100 * _irregular(MOST_RANKS, threads)
+    by_costs = _by_nest_costs(lambda program: _delivery_saved(program, MOST_RANKS) / irregular)
+    value = _of_measured(_thread_saves(threads, MOST_RANKS) / irregular)
+    note = f"Irregular accesses fall by {irregular:.3g} % (eqs 13 to 17). {_beside(by_costs)}"
+    return StudyAnswer(value, note)
 
 
 @answers_claim
 def _delivery_gain_growth(runs: Runs) -> StudyAnswer:
-    """Delivery saved on the most nodes of JURECA-DC over that on the next fewer."""
+    """Delivery saved on the most nodes of JURECA-DC over that on the next fewer.
+
+    The note has what was measured of a thread.
+    """
     fewer, most = RANKS_OF_SCALING[-2:]
-    return _by_nest_costs(
+    by_costs = _by_nest_costs(
         lambda program: _delivery_saved(program, most) / _delivery_saved(program, fewer)
     )
+    threads = round(profile_value(JURECA, "node.cores"))
+    measured = _of_measured(_thread_saves(threads, most) / _thread_saves(threads, fewer))
+    note = f"Measured of one thread: {measured.number:.2g} ({measured.low:.2g} to"
+    return replace(by_costs, note=f"{note} {measured.high:.2g}). {by_costs.note}")
 
 
 @answers_claim
 def _conventional_delivery_growth(runs: Runs) -> StudyAnswer:
-    """Delivery on the most nodes over that on FEWEST_RANKS_OF_SLOPE, conventional."""
+    """Delivery of a thread of NEST on the most ranks over that on the fewest, measured."""
+    threads = round(profile_value(JURECA, "node.cores"))
+    most_ms = _thread_ms(threads, MOST_RANKS, nest_delivery.CONVENTIONAL)
+    fewest_ms = _thread_ms(threads, FEWEST_RANKS_OF_SLOPE, nest_delivery.CONVENTIONAL)
+    note = f"{ABOUT_THREAD} {_beside(_delivery_growth_by_costs())}"
+    return StudyAnswer(_of_measured(most_ms / fewest_ms), note, tables=[_table_of_thread()])
+
+
+def _delivery_growth_by_costs() -> StudyAnswer:
+    """The same by NEST's costs, JURECA-DC."""
 
     def growth(program: str | Program) -> float:
         most_s = _deliver_s(program, MOST_RANKS, "conventional")
         return most_s / _deliver_s(program, FEWEST_RANKS_OF_SLOPE, "conventional")
 
     return _by_nest_costs(growth)
+
+
+def _beside(by_costs: StudyAnswer) -> str:
+    """What NEST's costs say, which are fitted to public series, and the kernels of the mini-app."""
+    assert isinstance(by_costs.value, Quantity) and by_costs.value.interval
+    low, high = by_costs.value.interval
+    unit = f" {by_costs.value.unit}".rstrip()
+    return (
+        f"By NEST's costs, JURECA-DC: {by_costs.value.number:.3g} ({low:.3g} to {high:.3g}){unit}."
+        f" {by_costs.note}"
+    )
+
+
+def _thread_ms(threads: int, ranks: int, placement: str) -> np.ndarray:
+    """Measured delivery of a thread of NEST by seed, ms in nest_delivery.MEASURED_MS."""
+    by_seed = {}
+    for row in papers.rows("nest_delivery"):
+        configuration = (int(row["threads"]), int(row["ranks"]), row["placement"])
+        if configuration == (threads, ranks, placement):
+            by_seed[int(row["seed"])] = float(row["deliver_ms"])
+    return np.array([by_seed[seed] for seed in sorted(by_seed)])
+
+
+def _thread_saves(threads: int, ranks: int) -> np.ndarray:
+    """Delivery that a thread of NEST saves with an area on each rank by seed, %."""
+    by_area_ms = _thread_ms(threads, ranks, nest_delivery.BY_AREA)
+    of_conventional = by_area_ms / _thread_ms(threads, ranks, nest_delivery.CONVENTIONAL)
+    saved: np.ndarray = 100 * (1 - of_conventional)
+    return saved
+
+
+def _update_ns(model: str, neurons: int) -> np.ndarray:
+    """Measured update of a neuron of NEST in a step by seed, ns; `neurons`: that there were."""
+    by_seed = {}
+    for row in papers.rows("nest_update"):
+        if (row["model"], int(row["neurons"])) == (model, neurons):
+            updates = neurons * int(row["steps"])
+            by_seed[int(row["seed"])] = 1e6 * float(row["update_ms"]) / updates
+    return np.array([by_seed[seed] for seed in sorted(by_seed)])
+
+
+def _of_measured(values: np.ndarray, unit: str = "") -> Quantity:
+    """The mean of what was measured with each seed, with the least and the largest of them."""
+    return Quantity(
+        float(values.mean()), float(values.min()), float(values.max()), unit, "measured"
+    )
+
+
+def _table_of_thread() -> Table:
+    """What was measured of a thread, mean over seeds."""
+    columns = [
+        Column("threads", "threads of a rank", "given"),
+        Column("ranks", "ranks", "given"),
+        Column("conventional", "conventional (s / s)", "measured"),
+        Column("by_area", "an area on each rank (s / s)", "measured"),
+        Column("saved", "saved (%)", "measured"),
+        Column("irregular", "irregular accesses saved (%)", "modelled"),
+    ]
+    rows: list[dict[str, Cell]] = []
+    scale = nest_delivery.PART / nest_delivery.MEASURED_MS
+    for threads, ranks in nest_delivery.CONFIGURATIONS:
+        row: dict[str, Cell] = {"threads": threads, "ranks": ranks}
+        for placement in (nest_delivery.CONVENTIONAL, nest_delivery.BY_AREA):
+            row[placement] = _of_measured(scale * _thread_ms(threads, ranks, placement))
+        row["saved"] = _of_measured(_thread_saves(threads, ranks))
+        row["irregular"] = 100 * _irregular(ranks, threads)
+        rows.append(row)
+    return Table(columns, rows, "Delivery of a thread of NEST 3.10, measured on one core")
 
 
 @answers_claim
@@ -1522,8 +1699,26 @@ def _mam_communication_over_benchmark(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _mam_update_over_benchmark(runs: Runs) -> StudyAnswer:
-    """Update of the multi-area model over that of the benchmark, conventional."""
-    return _by_nest(lambda program: _model_over_benchmark(program, "update"))
+    """Update of the neuron of the multi-area model over that of the benchmark's, measured.
+
+    Of neurons in a cache and beyond it, with each seed.
+    """
+    ratios, parts = [], []
+    for neurons in nest_delivery.UPDATED_MS:
+        of_model_ns = _update_ns(nest_delivery.INTEGRATE_AND_FIRE, neurons)
+        of_benchmark_ns = _update_ns(nest_delivery.IGNORE_AND_FIRE, neurons)
+        ratios.append(of_model_ns / of_benchmark_ns)
+        parts.append(
+            f"{of_model_ns.mean():.3g} and {of_benchmark_ns.mean():.3g} ns with {neurons} neurons"
+        )
+    by_costs = _model_over_benchmark(NEST, "update")
+    of_mini_app = _of_mini_app(_model_over_benchmark(MINI_APP, "update"), "")
+    note = (
+        f"A neuron takes {' and '.join(parts)} on one core, without input; more of them do not fit"
+        f" into a cache. By NEST's costs, where the random input from outside makes the"
+        f" difference: {by_costs:.3g}. {of_mini_app}"
+    )
+    return StudyAnswer(_of_measured(np.concatenate(ratios)), note)
 
 
 def _model_and_benchmark(runs: Runs) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -1545,10 +1740,24 @@ def _of_means(model: pd.DataFrame, bench: pd.DataFrame, parts: list[str]) -> Qua
 
 @answers_claim
 def _delivery_of_computing(runs: Runs) -> StudyAnswer:
-    """Share of delivery in computing of the benchmark on JURECA-DC, where it is least.
+    """Share of delivery in computing of the benchmark, where it is least, measured in NEST.
 
-    Over the weak scaling, under both schedules.
+    Over the weak scaling from FEWEST_RANKS_OF_SLOPE on, under both placements; of delivery and
+    update of a thread, with updates of neurons that are in no cache.
     """
+    threads = round(profile_value(JURECA, "node.cores"))
+    of_thread, beyond_cache = sorted(nest_delivery.UPDATED_MS)
+    update_ns = _update_ns(nest_delivery.IGNORE_AND_FIRE, beyond_cache)
+    update_s = 1e-9 * CYCLES_PER_S * of_thread * update_ns
+    scale = nest_delivery.PART / nest_delivery.MEASURED_MS
+    shares = []
+    for of_threads, ranks in nest_delivery.CONFIGURATIONS:
+        if of_threads != threads:
+            continue
+        for placement in (nest_delivery.CONVENTIONAL, nest_delivery.BY_AREA):
+            deliver_s = scale * _thread_ms(threads, ranks, placement)
+            shares.append(100 * deliver_s / (deliver_s + update_s))
+    least = min(shares, key=lambda of_seeds: float(of_seeds.mean()))
     asked = []
     for ranks in RANKS_OF_SCALING:
         if ranks >= FEWEST_RANKS_OF_SLOPE:
@@ -1557,10 +1766,16 @@ def _delivery_of_computing(runs: Runs) -> StudyAnswer:
     def percent(program: str | Program) -> float:
         return min(_delivery_percent(of_benchmark(program, *given)) for given in asked)
 
-    answer = _by_nest_costs(percent, "%")
+    value = _of_measured(least, "%")
+    others = value.number / (100 - value.number)
     of_model = _delivery_percent(_of_model(NEST, "conventional"))
-    note = f"Of the multi-area model: {of_model:.3g} %. {answer.note}"
-    return replace(answer, note=note)
+    note = (
+        f"Updates are those of neurons that come from beyond the caches in each step; collocation"
+        f" is not in it. Delivery would be the largest part even if all else took {others:.2g}"
+        f" times as long as these updates. Of the multi-area model by NEST's costs:"
+        f" {of_model:.3g} %. {_beside(_by_nest_costs(percent, '%'))}"
+    )
+    return StudyAnswer(value, note)
 
 
 def _delivery_percent(cycles: ModelledCycles) -> float:

@@ -4,6 +4,7 @@ Ranks are simulated on four nodes of a cluster of that time. A window is 1 ms, a
 rank sends its spikes to all others.
 """
 
+import math
 from collections import defaultdict
 from functools import cache
 from itertools import pairwise
@@ -15,6 +16,7 @@ from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import Traffic
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import listed
 from spikemark.report import plots
 
 from .claims import StudyAnswer
@@ -38,6 +40,7 @@ LITERAL_RANKS = (2, 4, 8, 16, 32)  #: for which algorithm 1 is followed
 READINGS = ("step", "rank")  #: of its "previous power of two"
 #: Data files of Tables 2 and 3.
 TABLES_OF_TIMES = ("shehzad_table2", "shehzad_table3")
+BYTES_OF_BLOCK = 64  #: of a rank with few spikes
 
 
 def _runs_of_tables(runs: Runs) -> pd.DataFrame:
@@ -164,14 +167,22 @@ def _one_spike(ranks: int) -> Traffic:
 
 @answers_claim
 def _meetings(runs: Runs) -> StudyAnswer:
-    """How many ranks a rank waits for in an exchange by puts, over those in MPI_Allgather.
+    """Messages of a rank in the fences of an exchange by puts, over those in MPI_Allgather.
 
-    On 32 ranks. A pair of the collective waits for each other once in a step; a fence is at least
-    one barrier, in which a rank hears of all others in as many rounds as the collective has steps.
+    On 32 ranks, counted in Open MPI; the interval is over its ways to have one-sided communication.
     """
-    steps = np.log2(LITERAL_RANKS[-1])
-    of_fences = steps * steps
-    return StudyAnswer(Quantity(float(of_fences / steps), kind="counted"))
+    ranks = LITERAL_RANKS[-1]
+    steps = round(math.log2(ranks))
+    of_allgather = _counted_messages("allgather", ranks, "messages_of_all")[BYTES_OF_BLOCK]
+    ratios = []
+    for component in ("rdma", "pt2pt"):
+        (of_fence,) = _counted_messages(f"fence_{component}", ranks, "messages_of_all").values()
+        ratios.append(steps * of_fence / of_allgather)
+    note = (
+        f"{steps} fences, against one MPI_Allgather of {of_allgather} messages with blocks of"
+        f" {BYTES_OF_BLOCK} bytes; Open MPI 4.1.4. What the puts send is not in it."
+    )
+    return StudyAnswer(Quantity(ratios[0], min(ratios), max(ratios), kind="counted"), note)
 
 
 @answers_claim
@@ -256,6 +267,41 @@ def _table3(runs: Runs) -> StudyAnswer:
 def _bruck(runs: Runs) -> StudyAnswer:
     """The ring of Bruck instead of pairs."""
     return _one_sided_over_allgather(runs, [1000], RING)
+
+
+@answers_claim
+def _steps_over_allgather(runs: Runs) -> StudyAnswer:
+    """Steps of recursive doubling over the messages of a rank in MPI_Allgather of Open MPI.
+
+    Most ranks of the tables. Messages are counted; where the library takes more of them for larger
+    blocks, the interval is over sizes.
+    """
+    ranks = LITERAL_RANKS[-1]
+    messages = _counted_messages("allgather", ranks, "most_of_a_rank")
+    ratios = [math.log2(ranks) / number for number in messages.values()]
+    sizes = listed([f"{size} bytes" for size in messages])
+    note = f"Blocks of {sizes}, Open MPI 4.1.4 with its own rules."
+    value = Quantity(float(np.mean(ratios)), min(ratios), max(ratios), kind="counted")
+    return StudyAnswer(value, note)
+
+
+@answers_claim
+def _allgather_over_gather_and_broadcast(runs: Runs) -> StudyAnswer:
+    """Messages of all ranks in MPI_Allgather over those in MPI_Gather and MPI_Bcast, Open MPI."""
+    ranks = LITERAL_RANKS[-1]
+    ((size, together),) = _counted_messages("gather_bcast", ranks, "messages_of_all").items()
+    of_allgather = _counted_messages("allgather", ranks, "messages_of_all")[size]
+    note = f"{of_allgather} and {together} messages with blocks of {size} bytes, Open MPI 4.1.4."
+    return StudyAnswer(Quantity(of_allgather / together, kind="counted"), note)
+
+
+def _counted_messages(call: str, ranks: int, column: str) -> dict[int, int]:
+    """Messages that were counted in Open MPI, by bytes of a block (count_messages.py)."""
+    counted = {}
+    for row in papers.rows("openmpi_messages"):
+        if row["call"] == call and int(row["ranks"]) == ranks:
+            counted[int(row["block_bytes"])] = int(row[column])
+    return counted
 
 
 @answers_claim
