@@ -399,6 +399,17 @@ def no_network() -> BadInput:
     return BadInput(field="NETWORK", reason="missing", expected=expected, code="missing")
 
 
+def no_layout() -> BadInput:
+    """The complaint about a command line that says neither nodes nor ranks.
+
+    Example:
+        >>> str(no_layout())
+        '--nodes: missing; expected a number of nodes (--nodes N), or of ranks (--ranks N,N)'
+    """
+    expected = "a number of nodes (--nodes N), or of ranks (--ranks N,N)"
+    return BadInput(field="--nodes", reason="missing", expected=expected, code="missing")
+
+
 def ways_of(
     schedule: str | None,
     placement: str | None,
