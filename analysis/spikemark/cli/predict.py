@@ -77,9 +77,8 @@ def predict(
         write_page(html, "a run beside its prediction", answer)
         show(answer, json, format_=format_)
         return
-    is_named = bool(networks or run or preset)
-    has_layout = any(given is not None for given in (nodes, ranks, on, compute_from))
-    if is_named and program == MINI_APP and not has_layout:
+    if program == MINI_APP and all(given is None for given in (nodes, ranks, on, compute_from)):
+        params.check_name(networks, run, preset)
         raise params.no_layout()  # before a large network is described
     network = params.network_of(networks, run, preset, full, option, rate)
     if compute_from is None and network is None:
