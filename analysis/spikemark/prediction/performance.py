@@ -596,8 +596,8 @@ class RunExchanges:
         for lane, traffic in self.meetings:
             seconds: float | np.ndarray = exchange.seconds(self.collectives, lane, traffic)
             if lane.lag and settings:
-                in_settings = [self._in_setting(costs) for costs in settings]
-                seconds = np.array([exchange.seconds(net, lane, traffic) for net in in_settings])
+                in_settings = exchange.seconds(self._in_settings(settings), lane, traffic)
+                seconds = np.array(np.broadcast_to(in_settings, len(settings)))
             lanes.append(
                 recursion.LaneMeetings(
                     period=lane.period, lag=lane.lag, group=tuple(lane.group), exchange_s=seconds
@@ -605,24 +605,24 @@ class RunExchanges:
             )
         return lanes
 
-    def per_cycle(self, seconds: Callable[[Collectives, Lane, list[Traffic]], float]) -> Any:
+    def per_cycle(self, seconds: Callable[[Collectives, Lane, list[Traffic]], Any]) -> Any:
         """Draws of the seconds per cycle of all lanes without a lag."""
 
-        def total(costs: dict[str, float]) -> float:
-            in_setting = self._in_setting(costs)
-            return sum(
-                seconds(in_setting, lane, traffic) / lane.period
-                for lane, traffic in self.meetings
-                if not lane.lag
-            )
-
         def evaluate(settings: list[dict[str, float]]) -> list[float]:
-            return [total(costs) for costs in settings]
+            in_settings = self._in_settings(settings)
+            total = np.zeros(len(settings))
+            for lane, traffic in self.meetings:
+                if not lane.lag:
+                    total += seconds(in_settings, lane, traffic) / lane.period
+            return total.tolist()
 
         return draws.in_settings(evaluate, self.cost_draws)
 
-    def _in_setting(self, costs: dict[str, Any]) -> Collectives:
-        """The network where messages cost so much."""
+    def _in_settings(self, settings: Sequence[dict[str, float]]) -> Collectives:
+        """The network where messages cost so much: arrays [setting, 1] of what settings have."""
+        costs: dict[str, Any] = {}
+        for name in settings[0]:
+            costs[name] = np.array([[setting[name]] for setting in settings])
         return replace(self.collectives, net=replace(self.collectives.net, **costs))
 
 
