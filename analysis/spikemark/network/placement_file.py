@@ -235,7 +235,7 @@ class Placement:
 class _PlacementContent(BaseModel):
     """What a file says, but for how its columns fit each other."""
 
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     kind: Literal["placement"]
     format_version: Annotated[int, Field(ge=1, le=1)]

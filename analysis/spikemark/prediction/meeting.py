@@ -34,6 +34,7 @@ KEPT_TABLES = 128
 ALIKE = 1e-4  #: of the longest mean: means that differ by less count as equal
 CENTRES = 200  #: different mean cycles of a window, beside normal scatter
 RARE = 1e-10  #: numbers of long cycles that are less probable do not count
+IMPOSSIBLE = 1e-20  #: times that all ranks keep less probably do not count
 MAX_DRAWN = 200_000  #: drawn compute times of a run, rank x cycle
 MAX_AT_ONCE = 2_000_000  #: compute times of the runs that are evaluated side by side (16 MB)
 MAX_CYCLES = 2000  #: drawn, unless WINDOWS windows are longer
@@ -63,7 +64,9 @@ class Distribution(NamedTuple):
         which would search for each place and take three times as long.
         """
         last = len(self.x) - 1
-        place: np.ndarray = (wanted - self.x[0]) * (last / (self.x[last] - self.x[0]))
+        per_entry = last / (self.x[last] - self.x[0])
+        place: np.ndarray = wanted * per_entry
+        place -= self.x[0] * per_entry
         np.maximum(place, 0, out=place)
         np.minimum(place, last, out=place)
         whole = place.astype(np.intp)
@@ -240,19 +243,25 @@ def _below_on_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> np.nd
     nodes, counts = np.unique(np.sort(on_nodes, axis=1), axis=0, return_counts=True)
     below_of_mean: dict[float, np.ndarray] = {}  # [level, time] each
     of_all = np.ones(len(grid))
-    for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+    times = grid  # those that are not impossible already: the last ones of the grid
+    slowest_first = np.argsort(-nodes.max(axis=1), kind="stable")
+    for node, count in zip(
+        nodes[slowest_first].tolist(), counts[slowest_first].tolist(), strict=True
+    ):
         ranks_by_mean = Counter(mean for mean in node if mean)
         if not ranks_by_mean:
             continue
-        below_of_node = np.ones((len(level), len(grid)))
+        below_of_node = np.ones((len(level), len(times)))
         for mean, ranks_alike in ranks_by_mean.items():
             if mean not in below_of_mean:
-                below_of_mean[mean] = distribution.at(grid / (mean * level[:, None]))
-            below = below_of_mean[mean]
+                below_of_mean[mean] = distribution.at(times / (mean * level[:, None]))
+            below = below_of_mean[mean][:, -len(times) :]
             if ranks_alike > 1:
                 below = below**ranks_alike
             below_of_node *= below
-        of_all *= (share @ below_of_node) ** count
+        of_all[-len(times) :] *= (share @ below_of_node) ** count
+        times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
+    of_all[: -len(times)] = 0.0
     return of_all
 
 
