@@ -29,6 +29,8 @@ from . import statistics
 
 #: Compute times that are evaluated side by side, to bound memory.
 MAX_TIMES_AT_ONCE = 1 << 22
+#: Compute times that are looked at together (1 MB), while they lie in a cache.
+TIMES_IN_CACHE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -245,17 +247,23 @@ def _group_by_group(
         Waiting with exchanges at the end of each step [step, ..., rank], and when ranks end
         [..., rank].
     """
-    slowest = first.last_by_group(compute) + first.exchange_s
-    went_on = np.zeros((len(slowest) + 1, *slowest.shape[1:]))  # [step, ..., group]
-    for number, (s, took) in enumerate(zip(last_cycles, slowest, strict=True)):
-        times = went_on[number] + took
-        for meeting in others:
-            if (s + 1) % meeting.lane.period == 0 or s == last_cycles[-1]:
-                times = meeting.end_window(times, drain=s == last_cycles[-1])
-        went_on[number + 1] = times
-    waiting = np.diff(went_on, axis=0).take(first.place, axis=-1)
-    waiting -= compute
-    return waiting, went_on[-1].take(first.place, axis=-1)
+    waiting = np.empty(compute.shape)
+    times = np.zeros((*compute.shape[1:-1], first.groups))
+    at_once = max(1, TIMES_IN_CACHE // max(1, compute[0].size))
+    for begin in range(0, len(compute), at_once):
+        part = slice(begin, begin + at_once)
+        slowest = first.last_by_group(compute[part]) + first.exchange_s  # [step, ..., group]
+        took = []
+        for s, computed in zip(last_cycles[part], slowest, strict=True):
+            began = times
+            times = began + computed
+            for meeting in others:
+                if (s + 1) % meeting.lane.period == 0 or s == last_cycles[-1]:
+                    times = meeting.end_window(times, drain=s == last_cycles[-1])
+            took.append(times - began)
+        np.take(took, first.place, axis=-1, out=waiting[part], mode="clip")
+        waiting[part] -= compute[part]
+    return waiting, times.take(first.place, axis=-1)
 
 
 class RecordedLane(Protocol):
