@@ -16,7 +16,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
-from .loggp import Collectives, Traffic, largest_power, powers_below, rounds
+from .loggp import Collectives, Traffic, largest_power, powers_below, put_sums, rounds
 from .mpi_rules import BRUCK, DOUBLING, LINEAR
 
 #: Bytes of a size that is sent ahead.
@@ -145,14 +145,12 @@ def _put_blocks(net: Collectives, traffic: Traffic, steps: Iterable[tuple[np.nda
             and the number of blocks that each rank puts, a number or [sender].
     """
     seconds: Any = 0.0
-    receivers = np.arange(traffic.ranks)
     block_bytes = _buffer_bytes(traffic)
+    fence_s = net.barrier(traffic)
     for sender, blocks in steps:
-        messages = np.zeros((traffic.ranks, traffic.ranks))
-        messages[sender, receivers] = sender % traffic.ranks != receivers
-        put_bytes = block_bytes * np.reshape(blocks, (-1, 1)) * messages
-        step_s = net.messages(Traffic(put_bytes, messages, traffic.node)) + net.barrier(traffic)
-        seconds = seconds + step_s
+        senders = np.ascontiguousarray(sender, dtype=np.int64).tobytes()
+        put = put_sums(traffic.place(None), senders, tuple(np.ravel(blocks).tolist()))
+        seconds = seconds + net.messages(put, unit_bytes=block_bytes) + fence_s
     return seconds
 
 

@@ -388,6 +388,52 @@ class Traffic:
         return self.kept(("dense", size), dense)
 
 
+class PutSums(NamedTuple):
+    """What `Collectives.messages` needs to know of ranks that each get a message of one rank, or
+    none: the same sums as of a Traffic.
+    """
+
+    far: bool  #: whether there are several nodes
+    sent: tuple[np.ndarray, np.ndarray]  #: messages within the node and to others, [sender] each
+    near_bytes: np.ndarray  #: within the node, [sender]
+    card_bytes: float  #: through the busiest card of a node, one way
+    most_bytes: float  #: of the largest message
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def put_sums(place: NodeKey, senders: bytes, sizes: tuple[float, ...]) -> PutSums:
+    """Sums of a round of puts.
+
+    Args:
+        place: node of each rank, as of `Traffic.place`.
+        senders: who puts into each rank, which is itself where nobody does; as `place`.
+        sizes: bytes that each rank puts, [sender], or one number for all.
+
+    Example:
+        >>> place = np.array([0, 0, 1]).tobytes()
+        >>> sums = put_sums(place, np.array([1, 1, 0]).tobytes(), sizes=(8.0,))
+        >>> sums.near_bytes.tolist(), sums.card_bytes
+        ([0.0, 8.0, 0.0], 8.0)
+    """
+    node = _numbers_of_nodes(place)
+    ranks = len(node)
+    sender = np.frombuffer(senders, dtype=np.int64) % ranks
+    size = np.broadcast_to(sizes, ranks)[sender]  # [receiver]
+    active = sender != np.arange(ranks)
+    near = active & (node[sender] == node)
+    away = active & ~near
+    near_messages = np.bincount(sender[near], minlength=ranks)
+    far_messages = np.bincount(sender[away], minlength=ranks)
+    by_card = [np.bincount(of[away], size[away]).max(initial=0.0) for of in (node, node[sender])]
+    return PutSums(
+        far=bool(node.max() > 0),
+        sent=(near_messages, far_messages),
+        near_bytes=np.bincount(sender[near], size[near], minlength=ranks),
+        card_bytes=float(max(by_card)),
+        most_bytes=float(size[active].max(initial=0.0)),
+    )
+
+
 @lru_cache(maxsize=KEPT_TRAFFIC)
 def _sharing_node(place: NodeKey) -> np.ndarray:
     """True if two ranks share a node, [sender, receiver]."""
@@ -488,7 +534,9 @@ class Collectives:
             cores=None if cores is None else round(cores.value),
         )
 
-    def messages(self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0) -> Any:
+    def messages(
+        self, traffic: Traffic | PutSums, by_number: bool = False, unit_bytes: float = 1.0
+    ) -> Any:
         """Seconds until all messages of an exchange have arrived, which leave at once.
 
         The slowest rank, or the card of a node, decides:

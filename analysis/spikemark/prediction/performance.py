@@ -185,29 +185,34 @@ def _from_kernels(
     counts = [counted(loads, middle.of_part(share.part), share.node) for share in layout.shares]
     compute = np.asarray(sum(_seconds(middle, layout, counts).values()))
     parts: dict[str, Any] = dict.fromkeys(COMPUTE, 0.0)
-    for share in layout.shares:
+    for share, at_medians in zip(layout.shares, counts, strict=True):
         of_share = values.of_part(share.part)
-        for part, mean in _mean_counts(loads, of_share, share).items():
+        for part, mean in _mean_counts(loads, of_share, share, at_medians).items():
             parts[part] = parts[part] + _times(mean, of_share, share.node)
     return compute, parts
 
 
-def _mean_counts(loads: Loads, values: Values, share: RanksOfPart) -> dict[str, dict[str, Any]]:
+def _mean_counts(
+    loads: Loads, values: Values, share: RanksOfPart, at_medians: dict[str, Counts]
+) -> dict[str, dict[str, Any]]:
     """What the ranks of a share add to the counts of a mean rank, by part of COMPUTE and kernel:
     numbers, or draws where caches are uncertain.
+
+    `at_medians`: what `counted` says of the medians of its nodes.
     """
 
     def evaluate(settings: list[dict[str, float]]) -> list[Any]:
         results = []
         for setting in settings:
-            counts = counted(loads, _in_setting(values, setting), share.node)
+            counts = at_medians
+            if setting:
+                counts = counted(loads, _in_setting(values, setting), share.node)
             of_kernels = [count for kernels in counts.values() for count in kernels.values()]
             results.append([count[share.slice].sum() / loads.ranks for count in of_kernels])
         return results
 
-    names = counted(loads, _in_setting(values, {}), share.node)
     means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, _caches_drawn(values))), -1, 0))
-    return {part: {name: next(means) for name in kernels} for part, kernels in names.items()}
+    return {part: {name: next(means) for name in kernels} for part, kernels in at_medians.items()}
 
 
 def _in_setting(values: Values, setting: dict[str, float]) -> Values:

@@ -128,6 +128,24 @@ def test_settings_side_by_side_take_as_long_as_each_alone(name, selector):
                 assert together == pytest.approx(np.array(times), rel=1e-13)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_puts_are_those_of_their_traffic(seed):
+    random = np.random.default_rng(seed)
+    ranks = int(random.integers(1, 20))
+    node = np.sort(random.integers(0, 4, size=ranks))
+    sender = random.integers(-ranks, ranks, size=ranks)
+    sizes = random.uniform(0.5, 2.0, size=ranks)
+    messages = np.zeros((ranks, ranks))
+    messages[sender, np.arange(ranks)] = sender % ranks != np.arange(ranks)
+    traffic = Traffic(sizes[:, None] * messages, messages, node)
+    sums = loggp.put_sums(traffic.place(None), sender.tobytes(), tuple(sizes.tolist()))
+    assert (sums.far, sums.most_bytes) == (traffic.far, pytest.approx(traffic.most_bytes))
+    assert sums.card_bytes == pytest.approx(traffic.card_bytes, rel=1e-14)
+    assert sums.near_bytes == pytest.approx(traffic.near_bytes, rel=1e-14)
+    for ours, of_traffic in zip(sums.sent, traffic.sent, strict=True):
+        assert ours.tolist() == of_traffic.tolist()
+
+
 def test_tables_take_precedence_and_are_the_least_of_what_the_model_says_beyond_them():
     rows = np.array([[2, 8, 1e-6], [2, 800, 5e-6], [4, 8, 3e-6], [4, 800, 9e-6]])
     net, bare = Collectives(NET, {(WITHIN, "alltoall"): rows}), Collectives(NET, {})
