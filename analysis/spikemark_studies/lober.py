@@ -418,7 +418,7 @@ def _alltoall_s(machine: str, ranks: int, size: float) -> float:
     """Modelled time of MPI_Alltoall with so many bytes for each rank, one rank per node."""
     others = 1.0 - np.eye(ranks)
     traffic = Traffic(size * others, others, np.arange(ranks))
-    return interconnect_of(machine, ranks).alltoall(traffic)
+    return float(interconnect_of(machine, ranks).alltoall(traffic))
 
 
 # Figure 4

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from spikemark.core.commands import command
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, unknown_name
 
 from .options import WHOLE_NUMBER, is_file, only_with
 
@@ -350,6 +350,17 @@ def network_of(
     """
     from spikemark.prediction import question
 
+    preset, names, asked_as = _named(networks, run, preset)
+    if preset is not None:
+        return question.of_preset(preset, full, option, rate, asked_as)
+    only_with("preset", None, full=full, option=option)
+    return question.of_file(Path(names[0]), rate) if names else None
+
+
+def _named(
+    networks: list[str] | None, run: str | None, preset: str | None
+) -> tuple[str | None, list[str], str]:
+    """The name of a preset or None, all names of the network, and as what that was given."""
     names = list(networks or [])
     if run is not None:
         names.append(run)
@@ -360,10 +371,28 @@ def network_of(
     if names and not is_file(names[0]):
         preset = names[0]
         asked_as = "run" if run is not None else "NETWORK"
-    if preset is not None:
-        return question.of_preset(preset, full, option, rate, asked_as)
-    only_with("preset", None, full=full, option=option)
-    return question.of_file(Path(names[0]), rate) if names else None
+    return preset, names, asked_as
+
+
+def check_name(networks: list[str] | None, run: str | None, preset: str | None) -> None:
+    """Check the name of the network that is asked about, which takes less time than to describe it.
+
+    Raises BadInput where no network is named, or several, or a preset that does not exist.
+
+    Example:
+        >>> check_name(["microcircuit"], None, None)
+        >>> check_name(["micro"], None, None)
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: NETWORK='micro'; expected ...
+    """
+    from spikemark.network.presets import PRESETS
+
+    preset, names, asked_as = _named(networks, run, preset)
+    if preset is None and not names:
+        raise no_network()
+    if preset is not None and preset not in PRESETS:
+        raise unknown_name(asked_as, preset, PRESETS)
 
 
 def needed_network(
@@ -397,6 +426,17 @@ def no_network() -> BadInput:
     """
     expected = "a file such as run.json, or a preset"
     return BadInput(field="NETWORK", reason="missing", expected=expected, code="missing")
+
+
+def no_layout() -> BadInput:
+    """The complaint about a command line that says neither nodes nor ranks.
+
+    Example:
+        >>> str(no_layout())
+        '--nodes: missing; expected numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)'
+    """
+    expected = "numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)"
+    return BadInput(field="--nodes", reason="missing", expected=expected, code="missing")
 
 
 def ways_of(

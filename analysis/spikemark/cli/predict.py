@@ -10,6 +10,7 @@ from .options import one_form, only_with, ranks_by_part, whole_numbers
 from .output import show, write_page
 
 app = typer.Typer()
+MINI_APP = "mini-app"
 
 
 @app.command(rich_help_panel=panels.ANSWER)
@@ -44,7 +45,7 @@ def predict(
             metavar="DIR", help="Take compute times from this dry run (`spikemark dryrun`)."
         ),
     ] = None,
-    program: params.Program = "mini-app",
+    program: params.Program = MINI_APP,
     anchor: params.Anchor = None,
     html: params.Html = None,
     format_: params.TableForm = None,
@@ -79,6 +80,9 @@ def predict(
         write_page(html, "a run beside its prediction", answer)
         show(answer, json, format_=format_)
         return
+    if program == MINI_APP and all(given is None for given in (nodes, ranks, on, compute_from)):
+        params.check_name(networks, run, preset)
+        raise params.no_layout()  # before a large network is described
     network = params.network_of(networks, run, preset, full, option, rate)
     if compute_from is None and network is None:
         raise params.no_network()

@@ -16,7 +16,7 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
-from .loggp import Collectives, Traffic, largest_power, powers_below, rounds
+from .loggp import Collectives, Traffic, largest_power, powers_below, put_sums, rounds
 from .mpi_rules import BRUCK, DOUBLING, LINEAR
 
 #: Bytes of a size that is sent ahead.
@@ -51,12 +51,12 @@ def _sizes_and_words(traffic: Traffic) -> Traffic:
     return traffic.kept("sizes and words", with_sizes)
 
 
-def _alltoallv(net: Collectives, traffic: Traffic) -> float:
+def _alltoallv(net: Collectives, traffic: Traffic) -> Any:
     """Sizes, then spikes."""
     return net.alltoall(traffic.dense(COUNT_BYTES)) + net.alltoallv(traffic)
 
 
-def _ialltoallv(net: Collectives, traffic: Traffic) -> float:
+def _ialltoallv(net: Collectives, traffic: Traffic) -> Any:
     """Sizes, then spikes, which go to ranks by number.
 
     All messages of a non-blocking exchange start at once, in Open MPI (libnbc) as in SimGrid;
@@ -66,32 +66,32 @@ def _ialltoallv(net: Collectives, traffic: Traffic) -> float:
     return sizes_s + net.messages(traffic, by_number=True)
 
 
-def _alltoall(net: Collectives, traffic: Traffic) -> float:
+def _alltoall(net: Collectives, traffic: Traffic) -> Any:
     """Buffers of fixed size."""
     return net.alltoall(traffic.dense(_buffer_bytes(traffic)))
 
 
-def _persistent(net: Collectives, traffic: Traffic) -> float:
+def _persistent(net: Collectives, traffic: Traffic) -> Any:
     """Buffers of fixed size, by a request that was made once."""
     return net.alltoall(traffic.dense(_buffer_bytes(traffic)), "alltoall_init")
 
 
-def _neighbors(net: Collectives, traffic: Traffic) -> float:
+def _neighbors(net: Collectives, traffic: Traffic) -> Any:
     """Sizes, then spikes, between ranks that have something to say."""
     return net.messages(traffic.links, unit_bytes=COUNT_BYTES) + net.messages(traffic)
 
 
-def _direct(net: Collectives, traffic: Traffic) -> float:
+def _direct(net: Collectives, traffic: Traffic) -> Any:
     """One message for every pair of ranks that has something to say, by number."""
     return net.messages(traffic.each, by_number=True)
 
 
-def _sparse(net: Collectives, traffic: Traffic) -> float:
+def _sparse(net: Collectives, traffic: Traffic) -> Any:
     """Messages that are not empty, and a barrier that tells that there are no more."""
     return net.messages(traffic, by_number=True) + net.barrier(traffic)
 
 
-def _allgather(net: Collectives, traffic: Traffic) -> float:
+def _allgather(net: Collectives, traffic: Traffic) -> Any:
     """Buffers of fixed size; a second call, for spikes that do not fit, is rare.
 
     A rank that gathers sends everyone the same, since nearly every spike has a target on every
@@ -100,23 +100,23 @@ def _allgather(net: Collectives, traffic: Traffic) -> float:
     return net.allgather(traffic, _buffer_bytes(traffic))
 
 
-def _allgatherv(net: Collectives, traffic: Traffic) -> float:
+def _allgatherv(net: Collectives, traffic: Traffic) -> Any:
     """Sizes, then spikes, of everyone to everyone."""
     sizes_s = net.allgather(traffic, COUNT_BYTES)
     return sizes_s + net.allgather(traffic, traffic.most_bytes, "allgatherv")
 
 
-def _put(net: Collectives, traffic: Traffic) -> float:
+def _put(net: Collectives, traffic: Traffic) -> Any:
     """Spikes and their sizes are put, and a fence ends the exchange."""
     return net.messages(_sizes_and_words(traffic)) + net.barrier(traffic)
 
 
-def _put_bruck(net: Collectives, traffic: Traffic) -> float:
+def _put_bruck(net: Collectives, traffic: Traffic) -> Any:
     """Blocks of a growing number of ranks are put round."""
     return _put_blocks(net, traffic, rounds("allgather", BRUCK, traffic.ranks, 1))
 
 
-def _put_doubling(net: Collectives, traffic: Traffic) -> float:
+def _put_doubling(net: Collectives, traffic: Traffic) -> Any:
     """Pairs of ranks put their blocks into each other.
 
     Ranks beyond the largest power of two hand their block in, and get all at the end.
@@ -135,9 +135,7 @@ def _put_doubling(net: Collectives, traffic: Traffic) -> float:
     return _put_blocks(net, traffic, zip(senders, blocks, strict=True))
 
 
-def _put_blocks(
-    net: Collectives, traffic: Traffic, steps: Iterable[tuple[np.ndarray, Any]]
-) -> float:
+def _put_blocks(net: Collectives, traffic: Traffic, steps: Iterable[tuple[np.ndarray, Any]]) -> Any:
     """Seconds of steps, each with a fence, in which ranks put blocks into each other.
 
     Args:
@@ -146,18 +144,17 @@ def _put_blocks(
         steps: the rank that puts into each rank, which is itself where nobody does, [receiver];
             and the number of blocks that each rank puts, a number or [sender].
     """
-    seconds = 0.0
-    receivers = np.arange(traffic.ranks)
+    seconds: Any = 0.0
     block_bytes = _buffer_bytes(traffic)
+    fence_s = net.barrier(traffic)
     for sender, blocks in steps:
-        messages = np.zeros((traffic.ranks, traffic.ranks))
-        messages[sender, receivers] = sender % traffic.ranks != receivers
-        put_bytes = block_bytes * np.reshape(blocks, (-1, 1)) * messages
-        seconds += net.messages(Traffic(put_bytes, messages, traffic.node)) + net.barrier(traffic)
+        senders = np.ascontiguousarray(sender, dtype=np.int64).tobytes()
+        put = put_sums(traffic.place(None), senders, tuple(np.ravel(blocks).tolist()))
+        seconds = seconds + net.messages(put, unit_bytes=block_bytes) + fence_s
     return seconds
 
 
-def _shared(net: Collectives, traffic: Traffic) -> float:
+def _shared(net: Collectives, traffic: Traffic) -> Any:
     """A barrier, and everyone reads what others have written for it."""
     nodes = len(np.unique(traffic.node))
     if nodes > 1:
@@ -170,8 +167,8 @@ def _shared(net: Collectives, traffic: Traffic) -> float:
     return net.barrier(traffic) + net.messages(traffic.each)
 
 
-#: Seconds of each exchange of the mini-app, by its name.
-EXCHANGES: dict[str, Callable[[Collectives, Traffic], float]] = {
+#: Seconds of each exchange of the mini-app, by its name: a number, or [setting] as costs have them.
+EXCHANGES: dict[str, Callable[[Collectives, Traffic], Any]] = {
     "alltoallv": _alltoallv,
     "ialltoallv": _ialltoallv,
     "alltoall": _alltoall,

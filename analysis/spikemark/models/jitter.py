@@ -171,13 +171,15 @@ def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
     if len(jitters) > 1:
         rho = of_runs("rho")[..., 0]
     times = autoregressive(rho, np.broadcast_to(noise.own, (len(jitters), *noise.own.shape)))
+    mean = of_runs("mean")
+    own, common_part = of_runs("cv") / mean, 1 / mean
     if noise.common is not None:
         common = np.broadcast_to(noise.common, (len(jitters), 1, len(noise.common)))
         share = of_runs("common_share")
-        times *= np.sqrt(1 - share)
-        times += np.sqrt(share) * autoregressive(rho, common)
-    times *= of_runs("cv")
-    times += 1
+        common_part = common_part + own * np.sqrt(share) * autoregressive(rho, common)
+        own = own * np.sqrt(1 - share)
+    times *= own
+    times += common_part
     for jitter, times_of_run in zip(jitters, times, strict=True):
         if noise.minor is not None:
             long = noise.minor < jitter.minor_share
@@ -186,7 +188,6 @@ def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
             in_spell = slow(jitter.spell_share, jitter.spell_cycles, noise.spells)
             in_spell = np.asfortranarray(in_spell)
             np.multiply(times_of_run, jitter.spell_factor, out=times_of_run, where=in_spell)
-    times /= of_runs("mean")
     np.maximum(times, 0.0, out=times)
     return times
 

@@ -105,42 +105,61 @@ def between_nodes(values: NetworkValues, why: str, nodes: int) -> dict[str, Any]
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Interconnect:
     """What a message costs, in seconds, bytes and bytes per second.
 
     Fields that are uncertain numbers say in their metadata whether a larger number is better
-    (`message_costs`).
+    (`message_costs`). They are numbers, or arrays [setting, 1] of what they may be together; then
+    times of calls are arrays [setting].
     """
 
     #: Between two nodes, end to end, 0 bytes.
-    latency_s: float = field(metadata=SMALLER_IS_BETTER)
+    latency_s: Any = field(metadata=SMALLER_IS_BETTER)
     #: The same within a node.
-    latency_node_s: float = field(metadata=SMALLER_IS_BETTER)
+    latency_node_s: Any = field(metadata=SMALLER_IS_BETTER)
     #: Between two nodes, bytes per second.
-    bandwidth: float = field(metadata=LARGER_IS_BETTER)
+    bandwidth: Any = field(metadata=LARGER_IS_BETTER)
     #: Within a node, bytes per second.
-    bandwidth_node: float = field(metadata=LARGER_IS_BETTER)
+    bandwidth_node: Any = field(metadata=LARGER_IS_BETTER)
     #: From one message of a sender to its next.
-    gap_s: float = field(metadata=SMALLER_IS_BETTER)
+    gap_s: Any = field(metadata=SMALLER_IS_BETTER)
     #: Bytes up to which a message leaves before its receiver is ready.
-    eager: float = field(metadata=LARGER_IS_BETTER)
+    eager: Any = field(metadata=LARGER_IS_BETTER)
     topology: str | None = None  #: star, fat_tree or dragonfly; None: unknown
     nodes_per_leaf: int | None = None  #: nodes on one switch; None: unknown
     #: Whose choice of algorithms for collectives: ompi, mpich or impi; None: unknown.
     selector: str | None = None
 
-    @property
-    def busy_s(self) -> float:
+    @cached_property
+    def content(self) -> tuple[object, ...]:
+        """The fields, with arrays as bytes; equal for networks on which messages cost the same."""
+        values = [getattr(self, item.name) for item in fields(self)]
+        return tuple(value.tobytes() if np.ndim(value) else value for value in values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Interconnect) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash(self.content)
+
+    @cached_property
+    def settings(self) -> tuple[int, ...]:
+        """How many settings the costs have, in a tuple; () for numbers."""
+        costs = [getattr(self, name) for name in message_costs()]
+        return np.broadcast_shapes(*(np.shape(cost)[:1] for cost in costs))
+
+    @cached_property
+    def busy_s(self) -> Any:
         """What a message between nodes costs its sender and its receiver, half of it each."""
-        return min(self.gap_s, self.latency_s)
+        return _plain(np.minimum(self.gap_s, self.latency_s))
 
-    @property
-    def busy_node_s(self) -> float:
+    @cached_property
+    def busy_node_s(self) -> Any:
         """The same of a message within a node; besides, its sender copies at `bandwidth_node`."""
-        return min(self.gap_s, self.latency_node_s)
+        return _plain(np.minimum(self.gap_s, self.latency_node_s))
 
-    def leaf_latency_s(self, nodes: int) -> float:
+    def leaf_latency_s(self, nodes: int) -> Any:
         """Latency between two nodes of one leaf, on a machine of so many nodes.
 
         With a single leaf it is the latency of the profile.
@@ -201,6 +220,24 @@ class Interconnect:
         for name in required:
             values.profile.need(f"interconnect.{name}", why)
         return replace(network, nodes_per_leaf=1) if is_star else network
+
+
+def _plain(seconds: Any) -> Any:
+    """A number of Python in place of one of NumPy; an array [setting] as it is."""
+    return seconds if np.ndim(seconds) else float(seconds)
+
+
+def slowest(times: Iterable[Any]) -> Any:
+    """The longest of several times, numbers or arrays [setting]; 0 of none.
+
+    Example:
+        >>> slowest([1.0, 2.0]), slowest([1.0, np.array([0.5, 3.0])]).tolist()
+        (2.0, [1.0, 3.0])
+    """
+    longest: Any = 0.0
+    for seconds in times:
+        longest = np.maximum(longest, seconds)
+    return _plain(longest)
 
 
 def message_costs() -> dict[str, int]:
@@ -351,6 +388,52 @@ class Traffic:
         return self.kept(("dense", size), dense)
 
 
+class PutSums(NamedTuple):
+    """What `Collectives.messages` needs to know of ranks that each get a message of one rank, or
+    none: the same sums as of a Traffic.
+    """
+
+    far: bool  #: whether there are several nodes
+    sent: tuple[np.ndarray, np.ndarray]  #: messages within the node and to others, [sender] each
+    near_bytes: np.ndarray  #: within the node, [sender]
+    card_bytes: float  #: through the busiest card of a node, one way
+    most_bytes: float  #: of the largest message
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def put_sums(place: NodeKey, senders: bytes, sizes: tuple[float, ...]) -> PutSums:
+    """Sums of a round of puts.
+
+    Args:
+        place: node of each rank, as of `Traffic.place`.
+        senders: who puts into each rank, which is itself where nobody does; as `place`.
+        sizes: bytes that each rank puts, [sender], or one number for all.
+
+    Example:
+        >>> place = np.array([0, 0, 1]).tobytes()
+        >>> sums = put_sums(place, np.array([1, 1, 0]).tobytes(), sizes=(8.0,))
+        >>> sums.near_bytes.tolist(), sums.card_bytes
+        ([0.0, 8.0, 0.0], 8.0)
+    """
+    node = _numbers_of_nodes(place)
+    ranks = len(node)
+    sender = np.frombuffer(senders, dtype=np.int64) % ranks
+    size = np.broadcast_to(sizes, ranks)[sender]  # [receiver]
+    active = sender != np.arange(ranks)
+    near = active & (node[sender] == node)
+    away = active & ~near
+    near_messages = np.bincount(sender[near], minlength=ranks)
+    far_messages = np.bincount(sender[away], minlength=ranks)
+    by_card = [np.bincount(of[away], size[away]).max(initial=0.0) for of in (node, node[sender])]
+    return PutSums(
+        far=bool(node.max() > 0),
+        sent=(near_messages, far_messages),
+        near_bytes=np.bincount(sender[near], size[near], minlength=ranks),
+        card_bytes=float(max(by_card)),
+        most_bytes=float(size[active].max(initial=0.0)),
+    )
+
+
 @lru_cache(maxsize=KEPT_TRAFFIC)
 def _sharing_node(place: NodeKey) -> np.ndarray:
     """True if two ranks share a node, [sender, receiver]."""
@@ -451,7 +534,9 @@ class Collectives:
             cores=None if cores is None else round(cores.value),
         )
 
-    def messages(self, traffic: Traffic, by_number: bool = False, unit_bytes: float = 1.0) -> float:
+    def messages(
+        self, traffic: Traffic | PutSums, by_number: bool = False, unit_bytes: float = 1.0
+    ) -> Any:
         """Seconds until all messages of an exchange have arrived, which leave at once.
 
         The slowest rank, or the card of a node, decides:
@@ -492,10 +577,23 @@ class Collectives:
         queue_s = np.hypot(all_but_one_s, card_s) if by_number else all_but_one_s / 2
         through_s = np.maximum(busy_s, latency_s + queue_s)
         is_eager = unit_bytes * traffic.most_bytes <= net.eager
-        asking_s = 0.0 if is_eager else max(0.0, latency_s - gap_s)
-        return float(max((through_s + copies_s).max(), latency_s + asking_s + card_s))
+        asking_s = np.where(is_eager, 0.0, np.maximum(0.0, latency_s - gap_s))
+        last_s = np.asarray(latency_s + asking_s + card_s)
+        through_and_copies_s = (through_s + copies_s).max(axis=-1)
+        return slowest([through_and_copies_s, last_s.reshape(net.settings)])
 
-    def _rounds(self, node: np.ndarray, rounds: Iterable[Round]) -> float:
+    def card_s(self, sent_bytes: float) -> Any:
+        """Seconds until so many bytes have arrived through the card of a node.
+
+        Example:
+            >>> net = Interconnect(2e-6, 5e-7, 1e10, 5e9, gap_s=1e-6, eager=1e30)
+            >>> round(1e6 * Collectives(net, {}).card_s(1e6), 1)
+            102.0
+        """
+        seconds = np.asarray(self.net.latency_s + sent_bytes / self.net.bandwidth)
+        return _plain(seconds.reshape(self.net.settings))
+
+    def _rounds(self, node: np.ndarray, rounds: Iterable[Round]) -> Any:
         """Mean time of members that begin together; each gets a message in every round.
 
         Messages that leave a node in a round share its card. Who sends within its node copies the
@@ -510,7 +608,7 @@ class Collectives:
         net = self.net
         place = _key(node)
         nodes_per_leaf = net.nodes_per_leaf or 1
-        clock = np.zeros(len(node))
+        clock = np.zeros((*net.settings, len(node)))
         leaf_latency = net.leaf_latency_s(len(np.unique(node)))
         for sender, size in rounds:
             pairs = _pairs(place, _key(sender), nodes_per_leaf)
@@ -520,20 +618,21 @@ class Collectives:
             latency = np.where(near, net.latency_node_s, latency)
             busy = np.where(near, net.busy_node_s, net.busy_s)
             clock = clock.copy()
-            clock[pairs.copying] += size / net.bandwidth_node
+            clock[..., pairs.copying] += size / net.bandwidth_node
             on_wire = np.where(near, 0.0, size * pairs.on_card / net.bandwidth)
-            began = clock[sender]
-            asking = np.zeros(len(node))
-            if asks_first:
-                began = np.maximum(began, clock)
-                asking = latency - busy
-            there = began + latency + asking + on_wire
+            began = clock[..., sender]
+            there = began + latency + on_wire
+            if np.any(asks_first):
+                asked = np.maximum(began, clock) + latency + (latency - busy) + on_wire
+                there = np.where(asks_first, asked, there)
             clock = np.where(idle, clock, np.maximum(clock + busy, there))
-            if asks_first:
-                clock[sender] = np.maximum(clock[sender], there)
-        return float(clock.mean())
+            if np.any(asks_first):
+                of_sender = clock[..., sender]
+                waits = np.where(asks_first, np.maximum(of_sender, there), of_sender)
+                clock[..., sender] = waits
+        return _plain(clock.mean(axis=-1))
 
-    def alltoall(self, traffic: Traffic, call: str = "alltoall") -> float:
+    def alltoall(self, traffic: Traffic, call: str = "alltoall") -> Any:
         """Seconds of MPI_Alltoall: everyone sends everyone as much as the busiest rank on average.
 
         `call` may also be alltoall_init.
@@ -541,7 +640,7 @@ class Collectives:
         size = traffic.mean_bytes
         return self._call("alltoall", traffic, size, self._chosen(call, traffic, size))
 
-    def alltoallv(self, traffic: Traffic, name: str | None = None) -> float:
+    def alltoallv(self, traffic: Traffic, name: str | None = None) -> Any:
         """Seconds of MPI_Alltoallv: everyone sends what there is.
 
         A measured table of alltoall is a bound where all messages leave at once, and no others are
@@ -557,13 +656,15 @@ class Collectives:
         if name != LINEAR:
             return dense_s
         messages_s = self.messages(traffic)
-        return messages_s if traffic.card is not None else min(messages_s, dense_s)
+        if traffic.card is not None:
+            return messages_s
+        return _plain(np.minimum(messages_s, dense_s))
 
-    def allgather(self, traffic: Traffic, size: float, call: str = "allgather") -> float:
+    def allgather(self, traffic: Traffic, size: float, call: str = "allgather") -> Any:
         """Seconds of MPI_Allgather, or of allgatherv: everyone gets `size` bytes from everyone."""
         return self._call("allgather", traffic, size, self._chosen(call, traffic, size))
 
-    def barrier(self, traffic: Traffic) -> float:
+    def barrier(self, traffic: Traffic) -> Any:
         """Seconds of MPI_Barrier.
 
         Messages to ranks at doubling distances, or there and back to a root, or up and down a tree.
@@ -574,7 +675,7 @@ class Collectives:
         """The algorithm that the library takes."""
         return mpi_rules.algorithm_of(self.net.selector, call, traffic.ranks, size)
 
-    def _call(self, call: str, traffic: Traffic, size: float, algorithm: str) -> float:
+    def _call(self, call: str, traffic: Traffic, size: float, algorithm: str) -> Any:
         """Seconds from the measured table for this layout of ranks, or else from the algorithm.
 
         More ranks than the table has take what the model says, and at least the table's last value;
@@ -592,11 +693,13 @@ class Collectives:
         if inside == ranks:
             return measured_s
         at_ranks_s = self._modelled(call, traffic, size, algorithm, ranks)
-        return max(measured_s, at_ranks_s) if ranks > inside else min(measured_s, at_ranks_s)
+        if ranks > inside:
+            return slowest([measured_s, at_ranks_s])
+        return _plain(np.minimum(measured_s, at_ranks_s))
 
     def _modelled(
         self, call: str, traffic: Traffic, size: float, algorithm: str, ranks: float
-    ) -> float:
+    ) -> Any:
         """Seconds of an algorithm on so many ranks, which share nodes as those of the traffic."""
         place = traffic.place(None if algorithm in AT_ONCE else self.net.nodes_per_leaf)
         if ranks != traffic.ranks:
@@ -622,9 +725,7 @@ class Collectives:
 
 
 @lru_cache(maxsize=100_000)
-def _algorithm_s(
-    net: Interconnect, call: str, algorithm: str, place: NodeKey, size: float
-) -> float:
+def _algorithm_s(net: Interconnect, call: str, algorithm: str, place: NodeKey, size: float) -> Any:
     """Seconds of an algorithm, `size` bytes for each of the ranks, whose nodes are in `place`."""
     calls = Collectives(net, {})
     node = np.frombuffer(place, dtype=np.int64)
@@ -636,7 +737,7 @@ def _algorithm_s(
     if algorithm == ROOT:  # from the first takes as long as to the first
         there_s = calls.messages(_from_first(place), unit_bytes=size)
         if call == "allgather":
-            return there_s + float(_broadcast_s(net, node, ranks * size).mean())
+            return _plain(there_s + _broadcast_s(net, node, ranks * size).mean(axis=-1))
         return there_s + there_s
     if algorithm == PAIRWISE and call == "alltoall":
         return _pairwise_s(calls, node, size)
@@ -661,7 +762,7 @@ def _from_first(place: NodeKey) -> Traffic:
     return Traffic(from_first, from_first, node)
 
 
-def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> float:
+def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> Any:
     """Seconds of a pairwise alltoall: one partner after another, at all distances.
 
     At short distances, some partners are on the same node. Rounds at the other distances take the
@@ -676,7 +777,7 @@ def _pairwise_s(calls: Collectives, node: np.ndarray, size: float) -> float:
     distances = np.linspace(ranks_of_a_node, ranks - ranks_of_a_node, SAMPLED_DISTANCES)
     sample_s = [calls._rounds(node, [Round(members - d, size)]) for d in distances.astype(int)]
     short_s = calls._rounds(node, [Round(members - d, size) for d in short])
-    return float((ranks - 1 - len(short)) * np.mean(sample_s) + short_s)
+    return _plain((ranks - 1 - len(short)) * np.mean(sample_s, axis=0) + short_s)
 
 
 def rounds(call: str, algorithm: str, n: int, size: float) -> list[Round]:
@@ -719,18 +820,18 @@ def rounds(call: str, algorithm: str, n: int, size: float) -> list[Round]:
 
 
 def _broadcast_s(net: Interconnect, node: np.ndarray, size: float) -> np.ndarray:
-    """When each member has so many bytes of the first, [member], s.
+    """When each member has so many bytes of the first, [..., member], s.
 
     A binomial tree, the largest distance first.
     """
-    clock = np.zeros(len(node))
+    clock = np.zeros((*net.settings, len(node)))
     inside_s = net.latency_node_s + size / net.bandwidth_node
     between_s = net.latency_s + size / net.bandwidth
     for distance in reversed(powers_below(len(node))):
         receivers = np.arange(distance, len(node), 2 * distance)
         senders = receivers - distance
         near = node[receivers] == node[senders]
-        clock[receivers] = clock[senders] + np.where(near, inside_s, between_s)
+        clock[..., receivers] = clock[..., senders] + np.where(near, inside_s, between_s)
     return clock
 
 

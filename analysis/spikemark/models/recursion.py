@@ -17,7 +17,7 @@ longest windows, without a lag, these are evaluated side by side.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +29,8 @@ from . import statistics
 
 #: Compute times that are evaluated side by side, to bound memory.
 MAX_TIMES_AT_ONCE = 1 << 22
+#: Compute times that are looked at together (1 MB), while they lie in a cache.
+TIMES_IN_CACHE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class _Meeting:
 
     def __init__(self, lane: LaneMeetings, ranks: int):
         self.lane = lane
-        self.exchange_s = np.asarray(lane.exchange_s)[..., np.newaxis]  #: [..., rank]
+        self.exchange_s = np.asarray(lane.exchange_s)[..., np.newaxis]  # [..., rank]
         #: When the exchanges that are under way will arrive, [..., rank] each.
         self.arrivals: list[np.ndarray] = []
         group = np.zeros(ranks) if lane.group is None else np.asarray(lane.group)
@@ -80,11 +82,23 @@ class _Meeting:
     def last_of_group(self, times: np.ndarray) -> np.ndarray:
         """The latest of the times [..., rank] in the group of each rank."""
         if self.groups == 1:
-            latest: np.ndarray = np.maximum.reduce(times, axis=-1, keepdims=True)
-            return latest
+            return self.last_by_group(times)
+        return np.asarray(self.last_by_group(times).take(self.place, axis=-1))
+
+    def last_by_group(self, times: np.ndarray) -> np.ndarray:
+        """The latest of the times [..., rank] in each group, [..., group]."""
+        if self.groups == 1:
+            return np.asarray(np.maximum.reduce(times, axis=-1, keepdims=True))
         by_group = times if self.order is None else times[..., self.order]
-        latest_by_group = np.maximum.reduceat(by_group, self.first, axis=-1)
-        return np.asarray(latest_by_group.take(self.place, axis=-1))
+        return np.asarray(np.maximum.reduceat(by_group, self.first, axis=-1))
+
+    def of_groups(self, other: "_Meeting") -> "_Meeting | None":
+        """This lane between the groups of another one; None where it divides one of them."""
+        member = np.unique(other.place, return_index=True)[1]  # of each group
+        group = self.place[member]
+        if (group[other.place] != self.place).any():
+            return None
+        return _Meeting(replace(self.lane, group=tuple(group.tolist())), other.groups)
 
     def end_window(self, times: np.ndarray, drain: bool) -> np.ndarray:
         """When ranks that computed until `times` may go on.
@@ -194,6 +208,17 @@ def _cycle_by_cycle(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.n
     last_cycles = [*(starts[1:] - 1), cycles - 1]
     by_cycle = np.ascontiguousarray(np.moveaxis(compute, -1, 0))
     compute_by_step = by_cycle if step == 1 else np.add.reduceat(by_cycle, starts, axis=0)
+    if meetings and not meetings[0].lane.lag and meetings[0].lane.period == step:
+        first, *others = meetings
+        of_groups = [other.of_groups(first) for other in others]
+        between_groups = [other for other in of_groups if other is not None]
+        if len(between_groups) == len(others):
+            waiting, times = _group_by_group(compute_by_step, last_cycles, first, between_groups)
+            if step > 1:
+                at_ends = waiting
+                waiting = np.zeros(by_cycle.shape)
+                waiting[last_cycles] = at_ends
+            return np.moveaxis(waiting, 0, -1), times
     waiting = np.zeros(by_cycle.shape)  # [cycle, ..., rank]
     times = np.zeros(compute.shape[:-1])
     for s, computed in zip(last_cycles, compute_by_step, strict=True):
@@ -204,6 +229,41 @@ def _cycle_by_cycle(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.n
                 times = meeting.end_window(times, drain=s == cycles - 1)
         np.subtract(times, arrived, out=waiting[s])
     return np.moveaxis(waiting, 0, -1), times
+
+
+def _group_by_group(
+    compute: np.ndarray, last_cycles: list[int], first: _Meeting, others: list[_Meeting]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The recursion where the ranks of a lane meet at the end of each step, and so go on together:
+    only the slowest one of each group counts.
+
+    Args:
+        compute: seconds, [step, ..., rank].
+        last_cycles: the last cycle of each step.
+        first: the lane whose ranks meet in each step, before others do.
+        others: the other lanes, between groups of the first one.
+
+    Returns:
+        Waiting with exchanges at the end of each step [step, ..., rank], and when ranks end
+        [..., rank].
+    """
+    waiting = np.empty(compute.shape)
+    times = np.zeros((*compute.shape[1:-1], first.groups))
+    at_once = max(1, TIMES_IN_CACHE // max(1, compute[0].size))
+    for begin in range(0, len(compute), at_once):
+        part = slice(begin, begin + at_once)
+        slowest = first.last_by_group(compute[part]) + first.exchange_s  # [step, ..., group]
+        took = []
+        for s, computed in zip(last_cycles[part], slowest, strict=True):
+            began = times
+            times = began + computed
+            for meeting in others:
+                if (s + 1) % meeting.lane.period == 0 or s == last_cycles[-1]:
+                    times = meeting.end_window(times, drain=s == last_cycles[-1])
+            took.append(times - began)
+        np.take(took, first.place, axis=-1, out=waiting[part], mode="clip")
+        waiting[part] -= compute[part]
+    return waiting, times.take(first.place, axis=-1)
 
 
 class RecordedLane(Protocol):

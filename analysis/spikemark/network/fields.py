@@ -60,6 +60,8 @@ class FieldRule:
 
     def allows(self, value: Any, types: tuple[str, ...]) -> bool:
         """Says whether a value is of one of the types, and within the limits."""
+        if type(value) in NUMBERS:  # most values; no boolean is
+            return self._allows_number(value, types)
         if isinstance(value, bool):
             return "boolean" in types
         if isinstance(value, NUMBERS):
@@ -250,9 +252,9 @@ def _missing(path: str, expected: str) -> BadInput:
 
 def _check_object(content: dict[str, Any], at: str, rules: dict[str, FieldRule]) -> None:
     """Check the fields of an object; `at`: its path with a dot behind."""
-    for name in content:
-        if name not in rules:
-            raise unknown_field(f"{at}{name}", rules)
+    if not content.keys() <= rules.keys():
+        first = next(name for name in content if name not in rules)
+        raise unknown_field(f"{at}{first}", rules)
     for name, field in rules.items():
         if name not in content:
             if field.required:

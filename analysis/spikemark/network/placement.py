@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput, unknown_name
@@ -520,21 +519,25 @@ def sharing(where: np.ndarray, ranks: int) -> np.ndarray:
         >>> sharing(np.array([[0, 0, 2], [1, 2, 1]]), ranks=3).tolist()
         [0, 0, 1]
     """
-    from scipy.sparse.csgraph import connected_components
-
     area_of, first, number = where.T
     begun = np.bincount(first + 1, minlength=ranks + 1)
     ended = np.bincount(first + number, minlength=ranks + 1)
     spans_across = (begun - ended).cumsum()[1:ranks]  # spans that a rank shares with the next one
-    joined = np.flatnonzero(spans_across > 0)
-    _, lowest, place = np.unique(
-        area_of,
-        return_index=True,
-        return_inverse=True,
-    )
-    edges = (np.r_[joined, first], np.r_[joined + 1, first[lowest][place]])
-    graph = sparse.coo_array((np.ones(len(edges[0])), edges), (ranks, ranks))
-    return np.asarray(connected_components(graph, directed=False)[1])
+    block_of = np.append(0, np.cumsum(spans_across == 0))  # ranks that follow each other, [rank]
+    _, area = np.unique(area_of, return_inverse=True)
+    block = block_of[first]  # of each row
+    lowest = np.arange(block_of[-1] + 1)  # block that each block is known to be joined with
+    while True:
+        of_area = np.full(len(where), len(lowest))
+        np.minimum.at(of_area, area, lowest[block])
+        joined = lowest.copy()
+        np.minimum.at(joined, block, of_area[area])
+        joined = joined[joined]
+        if (joined == lowest).all():
+            break
+        lowest = joined
+    _, group_of_block = np.unique(lowest, return_inverse=True)
+    return np.asarray(group_of_block[block_of])
 
 
 class DealtNeurons(NamedTuple):

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
-from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
@@ -23,6 +22,9 @@ from spikemark.core.reading import read_json
 
 from .named_files import digest
 from .placement_text import FILE, MAX_PLACED_RANKS, WEIGHT_LIMITS
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 RANGE_COLUMNS = ("first", "end", "rank", "over", "origin")
 Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -166,8 +168,10 @@ class Placement:
         filled = count > 0
         return which[filled], unit[filled], start[filled], count[filled]
 
-    def counts(self, sizes: np.ndarray) -> sparse.csr_array:
+    def counts(self, sizes: np.ndarray) -> "sparse.csr_array":
         """Neurons of each unit, as of `cut`, on each rank, sparse [unit, ranks]."""
+        from scipy import sparse
+
         which, unit, start, count = self.cut(sizes)
         over, origin = self.over[which], self.origin[which]
         parts = []
@@ -231,7 +235,7 @@ class Placement:
 class _PlacementContent(BaseModel):
     """What a file says, but for how its columns fit each other."""
 
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, defer_build=True)
 
     kind: Literal["placement"]
     format_version: Annotated[int, Field(ge=1, le=1)]

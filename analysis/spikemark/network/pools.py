@@ -3,30 +3,77 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-from scipy import sparse
 
 from spikemark.core.errors import BadInput
 
 from .description import Network, Population
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 #: In place of ln(1 - 1/1), of a pool that no draw can miss; unlike -inf it can be multiplied by 0.
 CERTAIN = -1e9
 #: Coefficient of variation below which no rate has to be drawn again.
 MIN_REDRAWN_CV = 1e-3
+#: Populations up to which matrices of all pairs are dense, 8 MB each; the import of scipy.sparse
+#: takes as long as hundreds of their products.
+DENSE_POPULATIONS = 1024
+
+#: [source population, target population]
+Matrix = Union[np.ndarray, "sparse.csr_array"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pools:
-    """All projections together, sparse [source population, target population].
+    """All projections together, pair by pair of populations; a pair of several projections occurs
+    as often, and its entries add up.
 
-    Both are per target neuron and source neuron.
+    Numbers are per target neuron and source neuron.
     """
 
-    misses: sparse.csr_array  #: ln of the probability that no synapse has the source
-    hits: sparse.csr_array  #: expected synapses from the source
+    populations: int  #: of the network
+    source: np.ndarray  #: [pair], number of the population
+    target: np.ndarray  #: [pair], number of the population
+    pair_misses: np.ndarray  #: [pair], ln of the probability that no synapse has the source
+    pair_hits: np.ndarray  #: [pair], expected synapses from the source
+
+    def matrix(self, of_pair: np.ndarray) -> Matrix:
+        """Numbers [pair] as a matrix of populations, whose products are the same dense and sparse.
+
+        Dense for up to DENSE_POPULATIONS populations; else sparse, of the pairs that are not 0.
+        """
+        shape = (self.populations, self.populations)
+        if self.populations <= DENSE_POPULATIONS:
+            sums = np.bincount(
+                self.source * self.populations + self.target, of_pair, shape[0] * shape[1]
+            )
+            return sums.reshape(shape)
+        from scipy import sparse
+
+        kept = of_pair != 0
+        places = self.source[kept], self.target[kept]
+        return sparse.coo_array((of_pair[kept], places), shape).tocsr()
+
+    @cached_property
+    def misses(self) -> "sparse.csr_array":
+        """ln of the probability that no synapse has the source, sparse."""
+        return self._sparse(self.pair_misses)
+
+    @cached_property
+    def hits(self) -> "sparse.csr_array":
+        """Expected synapses from the source, sparse."""
+        return self._sparse(self.pair_hits)
+
+    def _sparse(self, of_pair: np.ndarray) -> "sparse.csr_array":
+        """Numbers [pair] as a sparse matrix, with all pairs that there are."""
+        from scipy import sparse
+
+        shape = (self.populations, self.populations)
+        return sparse.coo_array((of_pair, (self.source, self.target)), shape).tocsr()
 
 
 def source_pools(network: Network) -> Pools:
@@ -43,7 +90,7 @@ def source_pools(network: Network) -> Pools:
         0.033333
     """
     sizes, numbers = network.sizes.tolist(), network.numbers
-    rows, columns, misses, hits = [], [], [], []
+    sources, targets, misses, hits = [], [], [], []
     for projection in network.projections:
         target, indegree = numbers[projection.target], projection.synapses
         if indegree * sizes[target] == 0:
@@ -60,14 +107,16 @@ def source_pools(network: Network) -> Pools:
                 log_missed_by_one = -times / pool
             else:
                 log_missed_by_one = math.log1p(-times / pool) if times < pool else CERTAIN
-            rows.append(source)
-            columns.append(target)
+            sources.append(source)
+            targets.append(target)
             hits.append(indegree * times / pool)
             misses.append(indegree * log_missed_by_one)
-    shape = (len(sizes), len(sizes))
-    return Pools(  # entries of the same pair add up
-        misses=sparse.coo_array((misses, (rows, columns)), shape).tocsr(),
-        hits=sparse.coo_array((hits, (rows, columns)), shape).tocsr(),
+    return Pools(
+        populations=len(sizes),
+        source=np.array(sources, dtype=np.int64),
+        target=np.array(targets, dtype=np.int64),
+        pair_misses=np.array(misses, dtype=float),
+        pair_hits=np.array(hits, dtype=float),
     )
 
 

@@ -9,6 +9,7 @@ smallest weight and its halves, thirds, ... 64ths. Otherwise it uses 32 bits
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spikemark.core.errors import BadInput
 
@@ -39,8 +40,7 @@ class Ring:
         return self.cell_bytes * self.slots
 
 
-@dataclass(frozen=True)
-class _Input:
+class _Input(NamedTuple):
     """What weighs on the neurons of a population: a projection, or input from outside."""
 
     field: str  #: path of the weight in the network

@@ -7,7 +7,7 @@ from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import Profile
 from spikemark.records.dry_run import DryRun
 
-from . import measured
+from . import measured, memory
 from .layout import MachineLayout, threads_of
 from .mini_app import MiniAppOption, mini_app_option
 from .question import Question
@@ -56,6 +56,7 @@ def mini_app_options(
         threads = threads_of(machine, ranks_per_node, ranks_by_part)
     options = []
     for count in counts:
+        counting = memory.beside(network.description, count, threads)
         loads = network.counting.loads(count, threads)
         means = None
         if dry_run is not None:
@@ -65,7 +66,8 @@ def mini_app_options(
         if nodes is not None and layout.nodes != nodes:
             reason = f"{count} ranks take {layout.nodes}"
             raise BadInput(field="nodes", value=nodes, reason=reason, expected="as many")
-        options.append(mini_app_option(network, machine, loads, layout, means=means))
+        option = mini_app_option(network, machine, loads, layout, means=means, counting=counting)
+        options.append(option)
     return options
 
 

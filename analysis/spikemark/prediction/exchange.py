@@ -6,12 +6,13 @@ networks, one matrix of ranks by ranks for each group, so memory grows with the 
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.models.exchange_times import EXCHANGES
-from spikemark.models.loggp import WHY, Collectives, Traffic
+from spikemark.models.loggp import WHY, Collectives, Traffic, slowest
 from spikemark.network.exchanges import BROADCASTS, COMPOSED, SELF_EXCHANGE
 from spikemark.network.lanes import Lane
 
@@ -106,8 +107,9 @@ def _check_name(lane: Lane, role: str, name: str) -> None:
         )
 
 
-def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
-    """Seconds of an exchange of the slowest group; 0 for a lane without groups.
+def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> Any:
+    """Seconds of an exchange of the slowest group, a number, or [setting] as costs have them; 0 for
+    a lane without groups.
 
     Example:
         >>> from spikemark import machines
@@ -127,11 +129,11 @@ def seconds(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     else:
         exchange_s = EXCHANGES[lane.exchange]
         times = [exchange_s(net, sent) for sent in traffic]
-    return max(times, default=0.0)
+    return slowest(times)
 
 
-def barrier(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
-    """Seconds of the barrier before an exchange, of the slowest group; 0 without groups.
+def barrier(net: Collectives, lane: Lane, traffic: list[Traffic]) -> Any:
+    """Seconds of the barrier before an exchange, as of `seconds`.
 
     Example:
         >>> from spikemark import machines
@@ -148,4 +150,4 @@ def barrier(net: Collectives, lane: Lane, traffic: list[Traffic]) -> float:
     """
     nodes_per_leaf = net.net.nodes_per_leaf
     of_place = {sent.place(nodes_per_leaf): sent for sent in traffic}  # other groups take as long
-    return max((net.barrier(sent) for sent in of_place.values()), default=0.0)
+    return slowest(net.barrier(sent) for sent in of_place.values())

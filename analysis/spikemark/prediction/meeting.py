@@ -13,6 +13,8 @@ of each run, MAX_AT_ONCE side by side.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -26,9 +28,13 @@ NODE_LEVELS = 15  #: of the quadrature over the mean times of nodes
 BEYOND = 8.0  #: standard deviations, after which a distribution ends
 ENTRIES_PER_SD = 100  #: of the table of a distribution function
 MAX_ENTRIES = 20_000  #: of that table
+#: Tables that are kept, up to 480 KB each: more than the settings of what is uncertain, since other
+#: ranks of the same machine scatter by the same distributions.
+KEPT_TABLES = 128
 ALIKE = 1e-4  #: of the longest mean: means that differ by less count as equal
 CENTRES = 200  #: different mean cycles of a window, beside normal scatter
 RARE = 1e-10  #: numbers of long cycles that are less probable do not count
+IMPOSSIBLE = 1e-20  #: times that all ranks keep less probably do not count
 MAX_DRAWN = 200_000  #: drawn compute times of a run, rank x cycle
 MAX_AT_ONCE = 2_000_000  #: compute times of the runs that are evaluated side by side (16 MB)
 MAX_CYCLES = 2000  #: drawn, unless WINDOWS windows are longer
@@ -45,17 +51,29 @@ class SimilarRanks:
     jitter: Jitter
     ranks_per_node: int = 1
 
-    def ends(self, sd: float) -> np.ndarray:
-        """Shortest, longest ordinary and longest mean cycle of a window over the mean of the rank.
 
-        They lie BEYOND standard deviations `sd` off.
+class Distribution(NamedTuple):
+    """Distribution function of the mean cycle of a window over the mean of the rank, in a table."""
+
+    x: np.ndarray  #: [entry], in equal steps
+    below: np.ndarray  #: [entry], probability of less than x
+    slope: np.ndarray  #: [entry], of `below` to the next entry
+
+    def at(self, wanted: np.ndarray) -> np.ndarray:
+        """Probability of less than `wanted`, of its shape, linear between entries: as `np.interp`,
+        which would search for each place and take three times as long.
         """
-        jitter = self.jitter
-        away = BEYOND * sd
-        shortest = max(0.0, 1 - away) / jitter.mean
-        factor = jitter.minor_factor * jitter.spell_factor
-        longest = (1 + away) * max(1.0, factor / jitter.mean)
-        return np.array([shortest, 1 + away, longest])
+        last = len(self.x) - 1
+        per_entry = last / (self.x[last] - self.x[0])
+        place: np.ndarray = wanted * per_entry
+        place -= self.x[0] * per_entry
+        np.maximum(place, 0, out=place)
+        np.minimum(place, last, out=place)
+        whole = place.astype(np.intp)
+        place -= whole
+        place *= self.slope.take(whole, mode="clip")  # which does not look for places beyond
+        place += self.below.take(whole, mode="clip")
+        return place
 
 
 def waiting(
@@ -150,84 +168,101 @@ def _lockstep(groups: Sequence[SimilarRanks], window: int) -> float:
     """
     ends = []
     for group in groups:
-        sd = np.hypot(_window_sd(group, window), group.jitter.node_spread)
-        ends.append(group.mean_s.max() * group.ends(sd))
+        sd = np.hypot(_window_sd(group.jitter, window), group.jitter.node_spread)
+        ends.append(group.mean_s.max() * _ends(group.jitter, float(sd)))
     shortest, ordinary, longest = np.max(ends, axis=0)
     grid = np.linspace(shortest, ordinary, TIME_POINTS)  # of times, in s
     if longest > ordinary:  # by long cycles and slow spells
         grid = np.append(grid, np.linspace(ordinary, longest, TIME_POINTS)[1:])
     below = np.ones(len(grid))  # probability that all ranks take less
     for group in groups:
-        for below_of_nodes in _below_by_nodes(group, window, grid):
-            below *= below_of_nodes
+        if group.ranks_per_node > 1:
+            below *= _below_on_nodes(group, window, grid)
+        else:
+            below *= _below_alone(group, window, grid)
     return float(grid[-1] - np.trapezoid(below, grid))
 
 
-def _window_sd(group: SimilarRanks, window: int) -> float:
+def _window_sd(jitter: Jitter, window: int) -> float:
     """Standard deviation of the mean cycle of a window over the mean of the rank, nodes apart."""
-    return float(group.jitter.lumped(window) / group.jitter.mean)
+    return float(jitter.lumped(window) / jitter.mean)
 
 
-def _below_by_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> list[np.ndarray]:
+def _ends(jitter: Jitter, sd: float) -> np.ndarray:
+    """Shortest, longest ordinary and longest mean cycle of a window over the mean of the rank.
+
+    They lie BEYOND standard deviations `sd` off.
+    """
+    away = BEYOND * sd
+    shortest = max(0.0, 1 - away) / jitter.mean
+    factor = jitter.minor_factor * jitter.spell_factor
+    longest = (1 + away) * max(1.0, factor / jitter.mean)
+    return np.array([shortest, 1 + away, longest])
+
+
+def _rounded_means(group: SimilarRanks) -> np.ndarray:
+    """Mean times of ranks in steps of ALIKE, [rank], in s."""
+    step = ALIKE * group.mean_s.max()
+    rounded: np.ndarray = np.maximum(np.rint(group.mean_s / step), 1) * step
+    return rounded
+
+
+def _below_alone(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarray:
     """Probability that the mean cycle of a window takes less than each time of the grid, in s, on
-    all ranks of nodes that are alike; one array for each kind of node of a group.
+    all ranks, each of which is alone on its node: the deviation of the node is its own.
 
-    Ranks of a node share its deviation, over which the quadrature goes; the deviations of ranks
-    alone on their node are part of their own. Ranks that are never the slowest do not count.
+    Ranks that are never the slowest do not count.
     """
     jitter = group.jitter
-    sd = _window_sd(group, window)
+    sd = float(np.hypot(_window_sd(jitter, window), jitter.node_spread))
+    distribution = _distribution(jitter, window, sd)
+    means = _rounded_means(group)
+    may_be_slowest = means * distribution.x[-1] > grid[0]
+    means, counts = np.unique(means[may_be_slowest], return_counts=True)
+    below = distribution.at(grid / means[:, None])  # [mean, time]
+    alike = counts > 1
+    below[alike] **= counts[alike, None]
+    return np.asarray(below.prod(axis=0))
+
+
+def _below_on_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarray:
+    """The same where ranks of a node share its deviation, over which the quadrature goes."""
+    jitter = group.jitter
     level = np.ones(1)
     share = np.ones(1)  # of the nodes that have a level
-    if group.ranks_per_node > 1 and jitter.node_spread:
+    if jitter.node_spread:
         normal = np.linspace(-BEYOND / 2, BEYOND / 2, NODE_LEVELS)
         level = jitter.level(normal)
         share = special.softmax(-(normal**2) / 2)
-    else:
-        sd = float(np.hypot(sd, jitter.node_spread))
-    x, table = _distribution(group, window, sd)
-    slope = np.append(np.diff(table), 0.0)
-    step = ALIKE * group.mean_s.max()
-    means = np.maximum(np.rint(group.mean_s / step), 1) * step
-    may_be_slowest = means * level.max() * x[-1] > grid[0]
+    distribution = _distribution(jitter, window, _window_sd(jitter, window))
+    means = _rounded_means(group)
+    may_be_slowest = means * level.max() * distribution.x[-1] > grid[0]
     per_node = group.ranks_per_node
     on_nodes = np.zeros((-(-len(means) // per_node), per_node))  # 0: never the slowest, or nobody
     on_nodes.flat[: len(means)] = np.where(may_be_slowest, means, 0.0)
     nodes, counts = np.unique(np.sort(on_nodes, axis=1), axis=0, return_counts=True)
     below_of_mean: dict[float, np.ndarray] = {}  # [level, time] each
-    by_nodes = []
-    for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+    of_all = np.ones(len(grid))
+    times = grid  # those that are not impossible already: the last ones of the grid
+    slowest_first = np.argsort(-nodes.max(axis=1), kind="stable")
+    for node, count in zip(
+        nodes[slowest_first].tolist(), counts[slowest_first].tolist(), strict=True
+    ):
         ranks_by_mean = Counter(mean for mean in node if mean)
         if not ranks_by_mean:
             continue
-        below_of_node = np.ones((len(level), len(grid)))
+        below_of_node = np.ones((len(level), len(times)))
         for mean, ranks_alike in ranks_by_mean.items():
             if mean not in below_of_mean:
-                relative = grid / (mean * level[:, None])
-                below_of_mean[mean] = _looked_up(relative, x, table, slope)
-            below = below_of_mean[mean]
+                below_of_mean[mean] = distribution.at(times / (mean * level[:, None]))
+            below = below_of_mean[mean][:, -len(times) :]
             if ranks_alike > 1:
                 below = below**ranks_alike
             below_of_node *= below
-        by_nodes.append((share @ below_of_node) ** count)
-    return by_nodes
-
-
-def _looked_up(
-    wanted: np.ndarray, x: np.ndarray, table: np.ndarray, slope: np.ndarray
-) -> np.ndarray:
-    """The table over equal steps of x, linear in between with the slope of each step: as
-    `np.interp`, which would search for each place and take three times as long.
-    """
-    last = len(x) - 1
-    place: np.ndarray = (wanted - x[0]) * (last / (x[last] - x[0]))
-    np.maximum(place, 0, out=place)
-    np.minimum(place, last, out=place)
-    whole = place.astype(np.intp)
-    place -= whole
-    place *= slope.take(whole, mode="clip")  # which does not look for places beyond the table
-    place += table.take(whole, mode="clip")
-    return place
+        of_all[-len(times) :] *= (share @ below_of_node) ** count
+        times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
+    of_all[: -len(times)] = 0.0
+    return of_all
 
 
 def _centres(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
@@ -253,13 +288,11 @@ def _centres(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
     return centre, weight / weight.sum()
 
 
-def _distribution(group: SimilarRanks, window: int, sd: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probability that the mean cycle of a window takes less than x times the mean of the rank,
-    over x.
-    """
-    jitter = group.jitter
+@lru_cache(maxsize=KEPT_TABLES)
+def _distribution(jitter: Jitter, window: int, sd: float) -> Distribution:
+    """How the mean cycle of a window is distributed; `sd`: of windows of ordinary cycles."""
     centre, weight = _centres(jitter, window)
-    low, _, high = group.ends(sd)
+    low, _, high = _ends(jitter, sd)
     entries = MAX_ENTRIES
     if sd:
         entries = min(MAX_ENTRIES, int(ENTRIES_PER_SD * (high - low) / sd))
@@ -271,4 +304,4 @@ def _distribution(group: SimilarRanks, window: int, sd: float) -> tuple[np.ndarr
         for begins, ends, middle, share in zip(first, last, centre, weight, strict=True):
             below[begins:ends] += share * special.ndtr((x[begins:ends] - middle) / sd)
     below[-1] = 1.0
-    return x, below
+    return Distribution(x, below, slope=np.append(np.diff(below), 0.0))

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -64,6 +65,21 @@ def of_run(description: dict[str, Any], ranks: int, threads: int) -> Memory:
     if isinstance(placement, str):
         description = description | {"placement": field_of(placement)}
     return _explained(json.dumps(description), ranks, threads)
+
+
+def beside(description: dict[str, Any], ranks: int, threads: int) -> Future[Memory]:
+    """The same as of `of_run`, counted while something else is computed.
+
+    Example:
+        >>> from spikemark.network.presets import microcircuit
+        >>> counting = beside(microcircuit.describe(), ranks=2, threads=4)
+        >>> counting.result().most.shape
+        (2,)
+    """
+    executor = ThreadPoolExecutor(max_workers=1)
+    counting = executor.submit(of_run, description, ranks, threads)
+    executor.shutdown(wait=False)
+    return counting
 
 
 @lru_cache(maxsize=64)

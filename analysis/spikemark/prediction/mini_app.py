@@ -6,6 +6,7 @@ what the mini-app itself counts (memory.py).
 
 import json
 import shlex
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +45,8 @@ class MiniAppOption(Option):
 
     performance: Performance  #: its times and counts
     changed: dict[str, Any] = field(default_factory=dict)  #: fields that the question has otherwise
+    #: Its memory, where that is being counted already.
+    counting: Future[Memory] | None = None
 
     program = MINI_APP
     program_title = "the mini-app"
@@ -75,6 +78,8 @@ class MiniAppOption(Option):
         """Memory of each rank, or why the mini-app does not count it."""
         description = self.question.description | self.changed
         try:
+            if self.counting is not None:
+                return self.counting.result(), ""
             return memory.of_run(description, self.ranks, self.threads), ""
         except BadInput as error:
             return None, str(error)
@@ -150,11 +155,12 @@ def mini_app_option(
     layout: MachineLayout,
     changed: dict[str, Any] | None = None,
     means: np.ndarray | None = None,
+    counting: Future[Memory] | None = None,
 ) -> MiniAppOption:
     """A layout of the mini-app with all draws.
 
     `changed`: fields of the description in which it differs from that of the question. `means`:
-    measured compute times, see `performance`.
+    measured compute times, see `performance`. `counting`: of its memory, where that has begun.
 
     Example:
         >>> from spikemark import machines
@@ -189,6 +195,7 @@ def mini_app_option(
         events=loads.events_per_s,
         way=way,
         changed=changed or {},
+        counting=counting,
         performance=times,
     )
 

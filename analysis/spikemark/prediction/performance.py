@@ -188,30 +188,35 @@ def _from_kernels(
     counts = [counted(loads, middle.of_part(share.part), share.node) for share in layout.shares]
     compute = np.asarray(sum(_seconds(middle, layout, counts).values()))
     parts: dict[str, Any] = dict.fromkeys(COMPUTE, 0.0)
-    for share in layout.shares:
+    for share, at_medians in zip(layout.shares, counts, strict=True):
         of_share = values.of_part(share.part)
-        for part, mean in _mean_counts(loads, of_share, share).items():
+        for part, mean in _mean_counts(loads, of_share, share, at_medians).items():
             parts[part] = parts[part] + _times(mean, of_share, share.node)
     return compute, parts
 
 
-def _mean_counts(loads: Loads, values: Values, share: RanksOfPart) -> dict[str, dict[str, Any]]:
+def _mean_counts(
+    loads: Loads, values: Values, share: RanksOfPart, at_medians: dict[str, Counts]
+) -> dict[str, dict[str, Any]]:
     """What the ranks of a share add to the counts of a mean rank, by part of COMPUTE and kernel:
     numbers, or draws where caches or the jitter of threads are uncertain.
+
+    `at_medians`: what `counted` says of the medians of its nodes.
     """
 
     def evaluate(settings: list[dict[str, float]]) -> list[Any]:
         results = []
         for setting in settings:
-            counts = counted(loads, _in_setting(values, setting), share.node)
+            counts = at_medians
+            if setting:
+                counts = counted(loads, _in_setting(values, setting), share.node)
             of_kernels = [count for kernels in counts.values() for count in kernels.values()]
             results.append([count[share.slice].sum() / loads.ranks for count in of_kernels])
         return results
 
-    names = counted(loads, _in_setting(values, {}), share.node)
     uncertain = _drawn_of_counts(values, share.node)
     means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, uncertain)), -1, 0))
-    return {part: {name: next(means) for name in kernels} for part, kernels in names.items()}
+    return {part: {name: next(means) for name in kernels} for part, kernels in at_medians.items()}
 
 
 def _in_setting(values: Values, setting: dict[str, float]) -> Values:
@@ -620,8 +625,8 @@ class RunExchanges:
         for lane, traffic in self.meetings:
             seconds: float | np.ndarray = exchange.seconds(self.collectives, lane, traffic)
             if lane.lag and settings:
-                in_settings = [self._in_setting(costs) for costs in settings]
-                seconds = np.array([exchange.seconds(net, lane, traffic) for net in in_settings])
+                in_settings = exchange.seconds(self._in_settings(settings), lane, traffic)
+                seconds = np.array(np.broadcast_to(in_settings, len(settings)))
             lanes.append(
                 recursion.LaneMeetings(
                     period=lane.period, lag=lane.lag, group=tuple(lane.group), exchange_s=seconds
@@ -629,24 +634,24 @@ class RunExchanges:
             )
         return lanes
 
-    def per_cycle(self, seconds: Callable[[Collectives, Lane, list[Traffic]], float]) -> Any:
+    def per_cycle(self, seconds: Callable[[Collectives, Lane, list[Traffic]], Any]) -> Any:
         """Draws of the seconds per cycle of all lanes without a lag."""
 
-        def total(costs: dict[str, float]) -> float:
-            in_setting = self._in_setting(costs)
-            return sum(
-                seconds(in_setting, lane, traffic) / lane.period
-                for lane, traffic in self.meetings
-                if not lane.lag
-            )
-
         def evaluate(settings: list[dict[str, float]]) -> list[float]:
-            return [total(costs) for costs in settings]
+            in_settings = self._in_settings(settings)
+            total = np.zeros(len(settings))
+            for lane, traffic in self.meetings:
+                if not lane.lag:
+                    total += seconds(in_settings, lane, traffic) / lane.period
+            return total.tolist()
 
         return draws.in_settings(evaluate, self.cost_draws)
 
-    def _in_setting(self, costs: dict[str, Any]) -> Collectives:
-        """The network where messages cost so much."""
+    def _in_settings(self, settings: Sequence[dict[str, float]]) -> Collectives:
+        """The network where messages cost so much: arrays [setting, 1] of what settings have."""
+        costs: dict[str, Any] = {}
+        for name in settings[0]:
+            costs[name] = np.array([[setting[name]] for setting in settings])
         return replace(self.collectives, net=replace(self.collectives.net, **costs))
 
 

@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes, pools, ring
@@ -200,7 +199,7 @@ class Counting:
         self.pools = pools.source_pools(network)
         self.placed = lru_cache(maxsize=None)(self._placed)
         self._lane_counts: dict[tuple[object, ...], LaneCounts] = {}
-        self._misses_of_areas: dict[bytes, sparse.csr_array] = {}  # by what a lane holds
+        self._misses_of_areas: dict[bytes, pools.Matrix] = {}  # by what a lane holds
 
     @cached_property
     def ring(self) -> Ring:
@@ -208,10 +207,15 @@ class Counting:
         return ring.input_ring(self.description)
 
     @cached_property
+    def hits(self) -> pools.Matrix:
+        """Expected synapses of a neuron from a source neuron, [source, target] population."""
+        return self.pools.matrix(self.pools.pair_hits)
+
+    @cached_property
     def visits(self) -> np.ndarray:
         """Synapses visited per target neuron in a cycle, [population]."""
         fired = self.sizes * self.per_neuron  # spikes of each population per cycle
-        visits: np.ndarray = self.pools.hits.T @ fired
+        visits: np.ndarray = self.hits.T @ fired
         return visits
 
     @property
@@ -248,7 +252,7 @@ class Counting:
             lists=np.array([lane.lists for lane in counts]),
             events=self.visits @ placed.in_column,
             neurons=placed.in_column,
-            synapses=(self.pools.hits.T @ self.sizes) @ placed.on_rank,
+            synapses=(self.hits.T @ self.sizes) @ placed.on_rank,
             words=np.array([lane.words for lane in counts]),
             sending=self.per_neuron[:, None] * placed.on_rank,
             unmet=np.array([lane.unmet for lane in counts]),
@@ -261,10 +265,12 @@ class Counting:
 
     def _placed(self, placement: str | Placement, ranks: int, threads: int) -> PlacedNeurons:
         """Where a placement puts the neurons. Equal virtual processes are found by a hash."""
-        pieces_on: dict[tuple[int, int], list[DealtNeurons]] = {}  # by the ranks that take turns
+        dealt_on: dict[tuple[int, int], list[DealtNeurons]] = {}
         named = cast(str, placement)
         for piece in pieces_on_ranks(self.description, named, ranks, threads):
-            pieces_on.setdefault((piece.rank, piece.over), []).append(piece)
+            dealt_on.setdefault((piece.rank, piece.over), []).append(piece)
+        # By the ranks that take turns: [piece, field of DealtNeurons].
+        pieces_on = {where: np.array(pieces) for where, pieces in dealt_on.items()}
         factors = np.random.default_rng(1).integers(1, 2**62, size=len(self.sizes))
         mixed = np.zeros((threads, ranks), dtype=np.int64)
         on_rank = np.zeros((len(self.sizes), ranks), dtype=np.int64)
@@ -301,38 +307,36 @@ class Counting:
             )
         return self._lane_counts[key]
 
-    def _misses(self, held: np.ndarray) -> sparse.csr_array:
+    def _misses(self, held: np.ndarray) -> pools.Matrix:
         """Misses of the pools, between populations of the areas that a lane holds."""
         key = held.tobytes()
         if key not in self._misses_of_areas:
-            pairs = self.pools.misses.tocoo()  # of populations
-            in_lane = held[self.areas[pairs.row], self.areas[pairs.col]]
-            places = pairs.row[in_lane], pairs.col[in_lane]
-            misses = sparse.coo_array((pairs.data[in_lane], places), pairs.shape).tocsr()
-            self._misses_of_areas[key] = misses
+            in_lane = held[self.areas[self.pools.source], self.areas[self.pools.target]]
+            of_lane = np.where(in_lane, self.pools.pair_misses, 0.0)
+            self._misses_of_areas[key] = self.pools.matrix(of_lane)
         return self._misses_of_areas[key]
 
 
-def _add_dealt(
-    counts: np.ndarray, pieces: list[DealtNeurons], places: np.ndarray, over: int
-) -> None:
+def _add_dealt(counts: np.ndarray, pieces: np.ndarray, places: np.ndarray, over: int) -> None:
     """Add neurons that are dealt over so many places to `counts`, [population, place].
 
-    `places`: those that count, from 0.
+    `pieces`: DealtNeurons in the order of their populations, [piece, field]. `places`: those that
+    count, from 0.
     """
     at_once = max(1, MAX_AT_ONCE // max(1, len(places)))
     for begin in range(0, len(pieces), at_once):
-        population, _, _, start, number = np.array(pieces[begin : begin + at_once]).T
+        population, _, _, start, number = pieces[begin : begin + at_once].T
         rounds, rest = np.divmod(number, over)
         in_last_round = (places - start[:, None]) % over < rest[:, None]  # [piece, place]
-        np.add.at(counts, population, rounds[:, None] + in_last_round)
+        first = np.flatnonzero(np.diff(population, prepend=-1))  # piece of each population
+        counts[population[first]] += np.add.reduceat(rounds[:, None] + in_last_round, first)
 
 
-def _mixed(pieces: list[DealtNeurons], factors: np.ndarray, over: int) -> np.ndarray:
+def _mixed(pieces: np.ndarray, factors: np.ndarray, over: int) -> np.ndarray:
     """Sums of neurons times the factor of their population, modulo 2**64, on each of `over` places
-    that take turns, [place].
+    that take turns, [place]. `pieces` as of `_add_dealt`.
     """
-    population, _, _, start, number = np.array(pieces).T
+    population, _, _, start, number = pieces.T
     rounds, rest = np.divmod(number, over)
     factor = factors[population]
     first = start % over

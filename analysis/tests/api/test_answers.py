@@ -195,6 +195,15 @@ def test_a_session_shows_objects_in_two_lines(tmp_path, network):
         assert value._repr_html_().startswith("<p>")
 
 
+def test_a_missing_number_of_nodes_is_refused_before_the_network_is_described(
+    spikemark, monkeypatch
+):
+    monkeypatch.setattr("spikemark.prediction.question.of_preset", None)
+    words = ["predict", "--preset", "mam", "--full", "--machine", "jureca-dc"]
+    status, _, errors = spikemark(*words)
+    assert status == 2 and errors.startswith("spikemark: --nodes: missing; expected")
+
+
 @pytest.mark.parametrize(
     ("words", "field"), [(["--preset"], "--preset"), (["--run"], "--run"), ([], "NETWORK")]
 )

@@ -128,7 +128,22 @@ def test_runs_side_by_side_have_the_times_that_each_has_alone(ranks):
 @pytest.mark.parametrize("sd", [0.01, 0.1, 0.4])  # with the last, times end at 0
 def test_a_distribution_is_looked_up_as_it_is_interpolated(sd):
     group = meeting.SimilarRanks(np.ones(2), replace(JITTERS["all"], cv=sd))
-    x, table = meeting._distribution(group, 10, sd)
+    distribution = meeting._distribution(group.jitter, 10, sd)
+    x = distribution.x
     wanted = np.linspace(0.9 * x[0], 1.1 * x[-1], 5001).reshape(3, -1)
-    found = meeting._looked_up(wanted, x, table, np.append(np.diff(table), 0.0))
-    np.testing.assert_allclose(found, np.interp(wanted, x, table), rtol=0, atol=1e-12)
+    interpolated = np.interp(wanted, x, distribution.below)
+    np.testing.assert_allclose(distribution.at(wanted), interpolated, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_side_by_side_are_as_probably_in_time_as_one_by_one(seed):
+    random = np.random.default_rng(seed)
+    jitter = replace(JITTERS["all"], node_spread=0.02)
+    means = random.choice(random.uniform(0.5, 1.0, 7), 20)
+    grid = np.linspace(0.9, 3.0, 50)
+    together = meeting._below_alone(meeting.SimilarRanks(means, jitter), 5, grid)
+    one_by_one = np.ones(len(grid))
+    for mean in meeting._rounded_means(meeting.SimilarRanks(means, jitter)):
+        sd = np.hypot(meeting._window_sd(jitter, 5), 0.02)
+        one_by_one *= meeting._distribution(jitter, 5, float(sd)).at(grid / mean)
+    np.testing.assert_allclose(together, one_by_one, rtol=1e-12)

@@ -99,6 +99,53 @@ def test_calls_of_ranks_that_lie_alike_on_nodes_and_switches_take_as_long(
             assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("name", EXCHANGES)
+@pytest.mark.parametrize("selector", mpi_rules.RULES)
+def test_settings_side_by_side_take_as_long_as_each_alone(name, selector):
+    random = np.random.default_rng(1)
+    costs = {}
+    for cost in loggp.message_costs():
+        costs[cost] = getattr(NET, cost) * random.uniform(0.2, 5.0, size=(7, 1))
+    costs["gap_s"] = NET.gap_s  # the same in all settings
+    alone = [dict.fromkeys(costs, 0.0) for _ in range(7)]
+    for cost, numbers in costs.items():
+        for of, number in zip(alone, np.broadcast_to(numbers, (7, 1))[:, 0].tolist(), strict=True):
+            of[cost] = number
+    rest = {"topology": "fat_tree", "nodes_per_leaf": 2, "selector": selector}
+    rows = np.array([[2, 8, 1e-6], [2, 800, 5e-6], [4, 8, 3e-6], [4, 800, 9e-6]])
+    for ranks in (2, 7, 16):
+        nodes = 1 if name == "shared" else 5
+        node = np.sort(random.integers(0, nodes, size=ranks))
+        shares = random.uniform(size=(ranks, ranks)) * (1 - np.eye(ranks))
+        for size in (1e2, 1e4, 1e6):
+            traffic = Traffic(size * shares, (shares > 0.3).astype(float), node)
+            for tables in ({}, {(WITHIN, "alltoall"): rows}):
+                times = []
+                for of in (costs, *alone):
+                    net = Interconnect(**of, **rest)
+                    times.append(EXCHANGES[name](Collectives(net, tables), traffic))
+                together, *times = times
+                assert together == pytest.approx(np.array(times), rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_puts_are_those_of_their_traffic(seed):
+    random = np.random.default_rng(seed)
+    ranks = int(random.integers(1, 20))
+    node = np.sort(random.integers(0, 4, size=ranks))
+    sender = random.integers(-ranks, ranks, size=ranks)
+    sizes = random.uniform(0.5, 2.0, size=ranks)
+    messages = np.zeros((ranks, ranks))
+    messages[sender, np.arange(ranks)] = sender % ranks != np.arange(ranks)
+    traffic = Traffic(sizes[:, None] * messages, messages, node)
+    sums = loggp.put_sums(traffic.place(None), sender.tobytes(), tuple(sizes.tolist()))
+    assert (sums.far, sums.most_bytes) == (traffic.far, pytest.approx(traffic.most_bytes))
+    assert sums.card_bytes == pytest.approx(traffic.card_bytes, rel=1e-14)
+    assert sums.near_bytes == pytest.approx(traffic.near_bytes, rel=1e-14)
+    for ours, of_traffic in zip(sums.sent, traffic.sent, strict=True):
+        assert ours.tolist() == of_traffic.tolist()
+
+
 def test_tables_take_precedence_and_are_the_least_of_what_the_model_says_beyond_them():
     rows = np.array([[2, 8, 1e-6], [2, 800, 5e-6], [4, 8, 3e-6], [4, 800, 9e-6]])
     net, bare = Collectives(NET, {(WITHIN, "alltoall"): rows}), Collectives(NET, {})

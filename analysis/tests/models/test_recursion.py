@@ -52,6 +52,36 @@ def test_one_lane_follows_the_recursion(ranks, windows, period, lag, exchange_s,
     assert (course.waiting_s >= 0).all()
 
 
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    cycles=st.integers(1, 23),
+    period=st.integers(1, 3),
+    windows=st.integers(1, 4),
+    lag=st.integers(0, 2),
+    nested=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_groups_go_on_as_their_ranks_do(sizes, cycles, period, windows, lag, nested, seed):
+    random = np.random.default_rng(seed)
+    order = random.permutation(sum(sizes))
+    near = np.repeat(np.arange(len(sizes)), sizes)
+    far = random.integers(0, 2, size=len(near))
+    if nested:
+        far = random.integers(0, 2, size=len(sizes))[near]
+    lanes = [
+        LaneMeetings(period, 0, tuple(near[order].tolist()), exchange_s=0.1),
+        LaneMeetings(period * windows, lag, tuple(far[order].tolist()), exchange_s=0.3),
+        LaneMeetings(period * windows, lag, exchange_s=0.2),
+    ]
+    compute = random.random((3, len(near), cycles))
+    by_groups = evaluate(compute, lanes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recursion._Meeting, "of_groups", lambda *_: None)
+        by_ranks = evaluate(compute, lanes)
+    assert by_groups.waiting_s == pytest.approx(by_ranks.waiting_s, rel=1e-12, abs=1e-13)
+    assert by_groups.end_s == pytest.approx(by_ranks.end_s, rel=1e-13)
+
+
 @pytest.mark.parametrize("window", [1, 2, 5])
 def test_without_a_lag_it_is_waiting_for_the_slowest(window):
     c = compute_times(4, 100, 1e-3, 0.1, 0.5, 0.05, seed=3)

@@ -4,13 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph
 from small_network import describe
 
 from spikemark.core.errors import BadInput
-from spikemark.network import named_files, placement, placement_file, placement_text
+from spikemark.network import named_files, placement, placement_file, placement_text, pools
 from spikemark.network.description import read_description
 from spikemark.network.placement import PLACEMENTS, areas_on_ranks, neurons, ranges, sharing, spans
 from spikemark.network.placement_file import Placement
+from spikemark.network.presets import PRESETS
 from spikemark.prediction.workload import Counting
 
 FROM_FILE = {"name": "from_file", "file": "near/cut.json"}
@@ -89,6 +91,36 @@ def test_areas_on_ranks_that_do_not_follow_each_other(network, tmp_path):
     assert where.tolist() == [[0, 0, 1], [0, 4, 1], [1, 1, 1], [3, 2, 2], [4, 3, 1]]
     assert sharing(where, 6).tolist() == [0, 1, 2, 2, 0, 3]
     assert spans(network, path, 6) == [(0, 5), (1, 1), (0, 1), (2, 2), (3, 1)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_are_the_connected_components_of_ranks_that_share_an_area(seed):
+    random = np.random.default_rng(seed)
+    ranks, rows = random.integers(1, 40, size=2).tolist()
+    first = random.integers(0, ranks, rows)
+    number = np.minimum(random.integers(1, 4, rows), ranks - first)
+    where = np.c_[np.sort(random.integers(0, 12, rows)), first, number]
+    linked = np.zeros((ranks, ranks))
+    for area in where[:, 0]:
+        of_area = where[where[:, 0] == area]
+        members = np.concatenate([np.arange(begin, begin + n) for _, begin, n in of_area])
+        linked[members[0], members] = 1
+    for _, begin, n in where:
+        linked[begin, begin : begin + n] = 1
+    components = csgraph.connected_components(linked, directed=False)[1]
+    assert sharing(where, ranks).tolist() == components.tolist()
+
+
+@pytest.mark.parametrize("preset", ["mam", "microcircuit", "voxels"])
+def test_dense_and_sparse_matrices_of_pools_are_the_same(monkeypatch, preset):
+    network = read_description(PRESETS[preset].describe()).network
+    drawn = pools.source_pools(network)
+    for of_pair in (drawn.pair_misses, drawn.pair_hits, np.zeros(len(drawn.source))):
+        monkeypatch.setattr(pools, "DENSE_POPULATIONS", len(network.populations))
+        dense = drawn.matrix(of_pair)
+        monkeypatch.setattr(pools, "DENSE_POPULATIONS", 0)
+        assert isinstance(dense, np.ndarray)
+        assert dense == pytest.approx(drawn.matrix(of_pair).toarray(), rel=1e-14)
 
 
 def test_a_file_for_others_is_refused(network, tmp_path):

@@ -156,22 +156,23 @@ class Areas:
             indegree_scale: fraction of the synapses of each.
             classes: number of different weights of a projection.
         """
-        sizes = np.rint(scale * self.neurons).astype(int)
+        sizes: list[int] = np.rint(scale * self.neurons).astype(int).tolist()
         scaled = self.scaled(indegree_scale)
         populations: list[dict[str, Any]] = []
         projections: list[dict[str, Any]] = []
         for target, name in enumerate(self.populations):
-            size = int(sizes[target])
-            populations.append(self._population(target, name, size, scaled))
+            populations.append(self._population(target, name, sizes[target], scaled))
+            indegrees: list[float] = scaled.indegrees[target].tolist()
+            weights: list[float] = scaled.weights_pA[target].tolist()
             for pool in self._pools(target):
-                synapses = scaled.indegrees[target, pool].sum()
-                if sizes[pool].sum() == 0 or synapses < MIN_INDEGREE:
+                synapses = sum(indegrees[source] for source in pool)
+                if synapses < MIN_INDEGREE or not any(sizes[source] for source in pool):
                     continue
-                weight = float(scaled.weights_pA[target, pool[0]])
+                weight = weights[pool[0]]
                 projection = {
                     "source": self._names(pool),
                     "target": name,
-                    "indegree": {"distribution": "poisson", "mean": float(synapses)},
+                    "indegree": {"distribution": "poisson", "mean": synapses},
                     "weight": {"mean": weight, "sd": WEIGHT_CV * abs(weight), "classes": classes},
                     "delay": self._delay(target, pool[0]),
                 }
@@ -208,9 +209,9 @@ class Areas:
         pools: dict[tuple[Any, ...], list[int]] = {}
         for source, *key in zip(
             sources.tolist(),
-            self.area[sources],
-            self.weights_pA[target, sources],
-            np.round(density, 6),
+            self.area[sources].tolist(),
+            self.weights_pA[target, sources].tolist(),
+            np.round(density, 6).tolist(),
             strict=True,
         ):
             pools.setdefault(tuple(key), []).append(source)
@@ -224,14 +225,10 @@ class Areas:
     def _delay(self, target: int, source: int) -> dict[str, Any]:
         """The field `delay` of a projection."""
         own_area, source_area = self.area[target], self.area[source]
-        mean_ms = DELAY_MS[self.kind[source]]
+        mean_ms = float(DELAY_MS[self.kind[source]])
         if own_area != source_area:
-            mean_ms = self.distances_mm[own_area, source_area] / SPEED_MM_PER_MS
-        delay = {
-            "distribution": "normal",
-            "mean": float(mean_ms),
-            "sd": float(DELAY_CV * mean_ms),
-        }
+            mean_ms = float(self.distances_mm[own_area, source_area]) / SPEED_MM_PER_MS
+        delay = {"distribution": "normal", "mean": mean_ms, "sd": DELAY_CV * mean_ms}
         if own_area != source_area:
             delay["min"] = SHORTEST_MS
         return delay

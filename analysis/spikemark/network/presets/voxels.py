@@ -18,16 +18,18 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 
 from .options import RunOptions, choose, option
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 SUMMARY = (
     "voxels in regions with uneven, local connectivity, as a network to run or as a coarse graph"
@@ -71,7 +73,7 @@ class Voxels:
     excitatory: np.ndarray  #: [V] neurons
     inhibitory: np.ndarray  #: [V] neurons
     #: [V target, V source] p(t <- v); each row sums to 1, or is empty.
-    sources: sparse.csr_array
+    sources: "sparse.csr_array"
 
 
 class VoxelsOptions(RunOptions):
@@ -188,7 +190,7 @@ class VoxelsOptions(RunOptions):
         }
         return [excitation, inhibition]
 
-    def _inputs_from_others(self, row: sparse.csr_array) -> list[tuple[str, dict[str, Any]]]:
+    def _inputs_from_others(self, row: "sparse.csr_array") -> list[tuple[str, dict[str, Any]]]:
         """Sources in other voxels, and in-degree and delay of each; `row` of `Voxels.sources`."""
         from_others = self.indegree - sum(self.local)
         means = row.data.astype(float) * from_others
@@ -247,8 +249,10 @@ class VoxelsOptions(RunOptions):
         rng: np.random.Generator,
         places: np.ndarray,
         strength: np.ndarray,
-    ) -> sparse.csr_array:
+    ) -> "sparse.csr_array":
         """p(t <- v) of the kept pairs, [target, source], blocks of targets side by side."""
+        from scipy import sparse
+
         count = self.voxels
         wanted = np.float32(min(self.connected * count, count - 1))
         places = places.astype(np.float32)

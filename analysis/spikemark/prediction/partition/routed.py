@@ -8,11 +8,12 @@ card. Copies between hops are left out.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from spikemark.models.exchange_times import WORD_BYTES
-from spikemark.models.loggp import Collectives, Traffic
+from spikemark.models.loggp import Collectives, Traffic, slowest
 from spikemark.network.exchanges import TWO_LEVEL, ComposedExchange
 from spikemark.network.lanes import Lane
 
@@ -20,7 +21,7 @@ from .routing import Grid, Hop
 
 FRAME_BYTES = 8.0  #: of a run of words
 RUN_BYTES = 4.0  #: of a run; a message is taken to be empty as if its words came alone
-Exchange = Callable[[Collectives, Traffic], float]
+Exchange = Callable[[Collectives, Traffic], Any]
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def check(lane: Lane) -> dict[str, str]:
 
 def seconds(
     net: Collectives, composed: ComposedExchange, traffic: Traffic, exchanges: dict[str, Exchange]
-) -> float:
-    """Seconds of an exchange of these ranks.
+) -> Any:
+    """Seconds of an exchange of these ranks: a number, or [setting] as costs have them.
 
     Args:
         net: the network between them.
@@ -91,13 +92,13 @@ def seconds(
     names = list(composed.parts)
     if composed.side == "receiver":
         names.reverse()
-    total = 0.0
+    total: Any = 0.0
     for name, step in zip(names, steps, strict=True):
-        slowest = max((exchanges[name](net, line) for line in step.lines), default=0.0)
+        lines_s = step.turns * slowest(exchanges[name](net, line) for line in step.lines)
         card_s = 0.0
         if step.card_bytes:
-            card_s = net.net.latency_s + step.card_bytes / net.net.bandwidth
-        total += max(step.turns * slowest, card_s)
+            card_s = net.card_s(step.card_bytes)
+        total = total + slowest([lines_s, card_s])
     return total
 
 

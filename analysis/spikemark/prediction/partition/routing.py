@@ -15,12 +15,15 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
-from scipy import sparse
 
 from spikemark.core.errors import BadInput
 from spikemark.network.placement_file import Placement
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 #: What each rank has for sets of ranks, [ranks, sets], given the set of each rank, [ranks].
 OntoSets = Callable[[np.ndarray], np.ndarray]
@@ -30,7 +33,7 @@ OntoSets = Callable[[np.ndarray], np.ndarray]
 class Hop:
     """Loads of one hop, in what its words are counted in: routes, words or bytes."""
 
-    flow: sparse.csr_array  #: [sender, receiver]; nothing to oneself
+    flow: "sparse.csr_array"  #: [sender, receiver]; nothing to oneself
     sent: np.ndarray  #: [rank]
     received: np.ndarray  #: [rank]
     forwarded: np.ndarray  #: [rank], sent on for others
@@ -47,6 +50,8 @@ class Hop:
         load: np.ndarray,
     ) -> "Hop":
         """The hop in which each load moves from its holder to a receiver; all arguments [load]."""
+        from scipy import sparse
+
         flow = sparse.coo_array((load, (holder, receiver)), shape=(ranks, ranks)).tocsr()
         return cls(
             flow=flow,
@@ -165,7 +170,9 @@ class Grid:
             ranks = self.rank_at[remaining[source] + corrected[target]]
         return ranks
 
-    def hops(self, pairs: np.ndarray | sparse.csr_array, onto: OntoSets | None = None) -> list[Hop]:
+    def hops(
+        self, pairs: Union[np.ndarray, "sparse.csr_array"], onto: OntoSets | None = None
+    ) -> list[Hop]:
         """Amounts that ranks send in every hop, of anything additive: routes, words, bytes.
 
         Args:
@@ -173,6 +180,8 @@ class Grid:
             onto: for merging: a hop but the last then carries what each rank has for a set of
                 ranks.
         """
+        from scipy import sparse
+
         entries = sparse.coo_array(pairs)
         hops = []
         for hop in range(len(self.sizes)):
@@ -193,6 +202,8 @@ class Grid:
 
         A load has the first target of its set. Groups with other bridges have other sets.
         """
+        from scipy import sparse
+
         kind = np.zeros(self.ranks, int)  # of bridges, [rank]
         if self.bridge is not None and self.side == "sender":
             kind_of_group = np.unique(self.bridge, axis=0, return_inverse=True)[1].ravel()

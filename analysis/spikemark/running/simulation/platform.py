@@ -164,7 +164,7 @@ class Networks:
 
     def least_s(self, a: str, b: str) -> float:
         """The latency between two parts if the link between them takes no time."""
-        return self.links[a, b].busy_s + _wire_s(self.parts[a]) + _wire_s(self.parts[b])
+        return float(self.links[a, b].busy_s + _wire_s(self.parts[a]) + _wire_s(self.parts[b]))
 
 
 def _met_by_part(
@@ -437,12 +437,12 @@ def _route(source: str, target: str, link: str, direction: str) -> str:
 
 def _wire_s(network: Interconnect) -> float:
     """Latency of each of the two links of a path within a star."""
-    return (network.latency_s - network.busy_s) / LINKS["star"]
+    return float((network.latency_s - network.busy_s) / LINKS["star"])
 
 
 def _inside_s(network: Interconnect) -> float:
     """Latency within a node, without what a message costs its sender and its receiver."""
-    return network.latency_node_s - network.busy_node_s
+    return float(network.latency_node_s - network.busy_node_s)
 
 
 def _cluster(
