@@ -179,8 +179,14 @@ def by_clock(path: str, clock_ghz: float) -> float:
         >>> round(times[0] / times[1], 6)
         2.0
     """
-    reference = load(_table()["reference"]).values
-    time = float(reference[path].value)
+    reference_ns, reference_ghz = _reference_time(path)
     if path.endswith(".t_first"):
-        return time
-    return time * float(reference["node.clock"].value) / clock_ghz
+        return reference_ns
+    return reference_ns * reference_ghz / clock_ghz
+
+
+@lru_cache(maxsize=None)
+def _reference_time(path: str) -> tuple[float, float]:
+    """Time of a kernel of the reference machine, in ns, and the clock of its cores, in GHz."""
+    values = load(_table()["reference"]).values
+    return float(values[path].value), float(values["node.clock"].value)
