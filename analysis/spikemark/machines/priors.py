@@ -6,7 +6,7 @@ Kernel times are those of a reference profile.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -185,7 +185,7 @@ def by_clock(path: str, clock_ghz: float) -> float:
     return reference_ns * reference_ghz / clock_ghz
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reference_time(path: str) -> tuple[float, float]:
     """Time of a kernel of the reference machine, in ns, and the clock of its cores, in GHz."""
     values = load(_table()["reference"]).values
