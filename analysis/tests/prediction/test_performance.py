@@ -1,5 +1,7 @@
 """The mini-app on a machine: draws, sums, limits and what each part follows from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_machine import Machine, Value
@@ -159,3 +161,36 @@ def test_the_neurons_that_are_counted_are_those_that_are_placed(placement):
             assert placed.in_column.shape == different.shape
             counted += 1
     assert counted
+
+
+def test_assumed_kernels_move_with_the_bandwidth_that_limits_them():
+    stated = machines.load("epyc-9654")
+    others = {path: value for path, value in stated.values.items() if path != "node.bandwidth"}
+    filled = machines.filled(replace(stated, values=others, measured_as=None))
+    assumed = filled.values["node.bandwidth"]
+    exact = replace(assumed, interval=None, kind="measured")
+    known = filled.with_values({"node.bandwidth": exact})
+    node = MachineLayout.from_machine(filled, ranks=1, threads=192).shares[0].node
+    low, high = assumed.interval
+    for name, moved in {
+        "t_next": np.log(high / low),
+        "t_first": np.log(high / low),
+        "t_spike": 0,
+    }.items():
+        drawn, fixed = (
+            kernel(Values(profile, Recorder()), name, node) for profile in (filled, known)
+        )
+        ends = np.quantile(np.log(drawn / fixed), [0.025, 0.975])
+        assert ends[1] - ends[0] == pytest.approx(moved, rel=0.02)
+
+
+def test_only_assumptions_of_priors_are_shared_by_nodes_of_a_processor():
+    stated = machines.load("epyc-9654")  # whose file assumes a bandwidth
+    others = {path: value for path, value in stated.values.items() if path != "node.bandwidth"}
+    own, prior = (
+        machines.filled(replace(stated, values=values, measured_as=None))
+        for values in (stated.values, others)
+    )
+    names = [profile.draws_of("node.bandwidth") for profile in (own, prior)]
+    assert names == [own.identity, "processor epyc-9654"]
+    assert own.draws_of("jitter.cv") == names[1]
