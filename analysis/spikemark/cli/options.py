@@ -146,7 +146,9 @@ def whole_numbers(text: str, option: str, largest: int | None = None) -> list[in
     """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) > MAX_COUNTS_PER_QUESTION or not all(map(WHOLE_NUMBER.fullmatch, parts)):
-        expected = f"up to {MAX_COUNTS_PER_QUESTION} whole numbers above 0, such as 16,32"
+        expected = (
+            f"up to {MAX_COUNTS_PER_QUESTION} whole numbers from 1 to 999999999, such as 16,32"
+        )
         raise BadInput(field=option, value=text, expected=expected)
     numbers = [int(part) for part in parts]
     if largest is not None and max(numbers) > largest:
