@@ -350,17 +350,19 @@ def network_of(
     """
     from spikemark.prediction import question
 
-    preset, names, asked_as = _named(networks, run, preset)
+    preset, names, asked_as = _preset_or_files(networks, run, preset)
     if preset is not None:
         return question.of_preset(preset, full, option, rate, asked_as)
     only_with("preset", None, full=full, option=option)
     return question.of_file(Path(names[0]), rate) if names else None
 
 
-def _named(
+def _preset_or_files(
     networks: list[str] | None, run: str | None, preset: str | None
 ) -> tuple[str | None, list[str], str]:
-    """The name of a preset or None, all names of the network, and as what that was given."""
+    """The preset that is asked about or None, all names on the command line, and the option or
+    argument that held the preset, for refusals. Raises BadInput for several networks.
+    """
     names = list(networks or [])
     if run is not None:
         names.append(run)
@@ -374,21 +376,21 @@ def _named(
     return preset, names, asked_as
 
 
-def check_name(networks: list[str] | None, run: str | None, preset: str | None) -> None:
+def check_network(networks: list[str] | None, run: str | None, preset: str | None) -> None:
     """Check the name of the network that is asked about, which takes less time than to describe it.
 
     Raises BadInput where no network is named, or several, or a preset that does not exist.
 
     Example:
-        >>> check_name(["microcircuit"], None, None)
-        >>> check_name(["micro"], None, None)
+        >>> check_network(["microcircuit"], None, None)
+        >>> check_network(["micro"], None, None)
         Traceback (most recent call last):
             ...
         spikemark.core.errors.BadInput: NETWORK='micro'; expected ...
     """
     from spikemark.network.presets import PRESETS
 
-    preset, names, asked_as = _named(networks, run, preset)
+    preset, names, asked_as = _preset_or_files(networks, run, preset)
     if preset is None and not names:
         raise no_network()
     if preset is not None and preset not in PRESETS:
@@ -424,8 +426,7 @@ def no_network() -> BadInput:
         >>> str(no_network())
         'NETWORK: missing; expected a file such as run.json, or a preset'
     """
-    expected = "a file such as run.json, or a preset"
-    return BadInput(field="NETWORK", reason="missing", expected=expected, code="missing")
+    return _missing("NETWORK", "a file such as run.json, or a preset")
 
 
 def no_layout() -> BadInput:
@@ -435,8 +436,12 @@ def no_layout() -> BadInput:
         >>> str(no_layout())
         '--nodes: missing; expected numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)'
     """
-    expected = "numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)"
-    return BadInput(field="--nodes", reason="missing", expected=expected, code="missing")
+    return _missing("--nodes", "numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)")
+
+
+def _missing(field: str, expected: str) -> BadInput:
+    """The complaint about a command line without a field."""
+    return BadInput(field=field, reason="missing", expected=expected, code="missing")
 
 
 def ways_of(

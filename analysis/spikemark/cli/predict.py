@@ -10,7 +10,7 @@ from .options import one_form, only_with, ranks_by_part, whole_numbers
 from .output import show, write_page
 
 app = typer.Typer()
-MINI_APP = "mini-app"
+MINI_APP = "mini-app"  # as in prediction/mini_app.py, whose import takes longer than a refusal
 
 
 @app.command(rich_help_panel=panels.ANSWER)
@@ -81,7 +81,7 @@ def predict(
         show(answer, json, format_=format_)
         return
     if program == MINI_APP and all(given is None for given in (nodes, ranks, on, compute_from)):
-        params.check_name(networks, run, preset)
+        params.check_network(networks, run, preset)
         raise params.no_layout()  # before a large network is described
     network = params.network_of(networks, run, preset, full, option, rate)
     if compute_from is None and network is None:
