@@ -8,11 +8,14 @@ than cores may run. published/data/openmpi_messages.csv holds what was counted i
 """
 
 import csv
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from spikemark.launch.mpirun import AS_ROOT
 
 CALLS = 10  #: of each collective
 RANKS = (2, 4, 8, 16, 32, 64, 128)
@@ -92,7 +95,14 @@ def _of_ranks(program: Path, call: str, ranks: int, block_bytes: int, calls: int
         for name, value in options.items():
             words += ["--mca", name, value]
         words += [str(program), call, str(block_bytes), str(calls)]
-        run = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+        run = subprocess.run(
+            words,
+            env={**os.environ, **AS_ROOT},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
         files = [Path(folder, f"sent.{rank}.prof") for rank in range(ranks)]
         if run.returncode != 0 or not all(file.is_file() for file in files):
             raise RuntimeError(f"{' '.join(words)}: {run.stderr.strip() or 'nothing was counted'}")
