@@ -32,7 +32,7 @@ from spikemark.core.yaml_file import read_yaml
 
 from . import draws, growth, inference
 from .growth import terms
-from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, same_data, unstated
+from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, may_be, same_data, unstated
 from .points import PublishedRun, published
 from .program_costs import PARTS, PROGRAMS, find
 from .published_machine import PublishedMachine, UncertainValue
@@ -787,8 +787,8 @@ def _expected(
     key: Key, run: PublishedRun, measured: Iterable[PublishedMachine], state: State
 ) -> tuple[float, float]:
     """Expectation of the effect of the machine of a run, from those of machines with like data
-    (likeness.py); and how far off it would be if it were like these in what its profile does not
-    state.
+    (likeness.py); and how far off it would be if what its profile does not state were that of one
+    of them.
 
     Machines with the same data count alone. Else, of faster machines that it is as good as, the
     fastest counts; of slower ones that it is no better than, the slowest: then better data never
@@ -797,6 +797,7 @@ def _expected(
     faster, slower, doubt = 0.0, 0.0, 0.0
     machine = run.machine
     twins = [other for other in measured if same_data(machine, other, run.nodes)]
+    of_possible_twins = []
     for other in twins or measured:
         other_key = key._replace(name=_machine_by_part(other)[key.part][0])
         if other_key not in state.keys:
@@ -806,7 +807,12 @@ def _expected(
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
         doubt = max(doubt, (share_at_most - share) * abs(mean))
-    return faster + slower, doubt
+        if may_be(machine, other, run.nodes):
+            of_possible_twins.append(mean)
+    expected = faster + slower
+    if not twins:
+        doubt = max([doubt, *(abs(mean - expected) for mean in of_possible_twins)])
+    return expected, doubt
 
 
 def _growth_draws(

@@ -12,7 +12,7 @@ What is judged is what models take: of the last cache, that of a core, whatever 
 import math
 from collections.abc import Iterable
 
-from .published_machine import PublishedMachine, measured_machine
+from .published_machine import PublishedMachine, UncertainValue, measured_machine
 
 #: Fields that decide about a part, and whether a larger value is better (1) or worse (-1).
 BETTER = {
@@ -126,13 +126,43 @@ def same_data(machine: PublishedMachine, measured: PublishedMachine, nodes: int 
         >>> same_data(jureca, jureca), same_data(jureca, supermuc)
         (True, False)
     """
+    if _stated(machine, nodes) != _stated(measured, nodes):
+        return False
+    return may_be(machine, measured, nodes)
+
+
+def may_be(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2) -> bool:
+    """Whether a machine may have all data of a measured one.
+
+    What it states is the same, and what is assumed of it may be, by its interval.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> jureca = measured_machine("jureca-dc")
+        >>> less = replace(jureca, stated=jureca.stated - {"latency_us"})
+        >>> same_data(less, jureca), may_be(less, jureca)
+        (False, True)
+    """
     stated = _stated(machine, nodes)
-    if stated != _stated(measured, nodes):
+    if not stated <= _stated(measured, nodes):
         return False
     if (machine.cores, machine.sockets) != (measured.cores, measured.sockets):
         return False
+    left_open = _stated(measured, nodes) - stated
+    for uncertain in machine.uncertain:
+        other = getattr(measured, uncertain.field)
+        if uncertain.field in left_open and not _holds(uncertain, machine, other):
+            return False
     advantages = [_advantage(machine, measured, fields) for fields in _judged(stated)]
     return all(abs(advantage) <= ROUNDING for advantage in advantages)
+
+
+def _holds(uncertain: UncertainValue, machine: PublishedMachine, number: float) -> bool:
+    """Whether a number, as fields of machines have it, is in the interval of a value."""
+    of_unit = getattr(machine, uncertain.field) / float(uncertain.value.value)
+    inside: bool = uncertain.low * of_unit <= number <= uncertain.high * of_unit
+    return inside
 
 
 def unstated(part: str, machine: PublishedMachine, nodes: int = 2) -> float:

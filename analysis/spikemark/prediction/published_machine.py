@@ -53,9 +53,9 @@ class PublishedMachine:
     turbo_ghz: float = 3.0  #: of a core while the others are idle
     l3_kib: float = 20480  #: of a slice of the last cache
     l3_cores: float = 8  #: cores that share a slice
-    latency_us: float = 1.79  #: of a message between nodes
+    latency_us: float = 1.5  #: of a message between nodes
     latency_node_us: float = 0.36  #: of a message within a node
-    gap_us: float = 0.32  #: between two messages of a sender
+    gap_us: float = 0.27  #: between two messages of a sender
     bandwidth_gb: float = 12.4  #: between two nodes, GB/s
     congestion: float = 1.74  #: of a pair of nodes alone over that while half of them send
     cores: int = 64  #: of a node

@@ -153,8 +153,8 @@ def test_what_is_assumed_of_a_network_depends_on_its_fabric_and_topology():
         found[fabric] = latency.value, latency.interval, congestion.value
     assert found == {
         "ethernet": (35, (5, 70), 1),
-        "infiniband": (1.79, (1.3, 4), 1.74),
-        "other": (1.79, (0.9, 35), 1.74),
+        "infiniband": (1.5, (0.9, 4), 1.74),
+        "other": (1.5, (0.9, 35), 1.74),
     }
 
 

@@ -2,6 +2,8 @@
 runs on one of them say.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
@@ -13,7 +15,8 @@ import spikemark
 from spikemark import machines
 from spikemark.machines import identity
 from spikemark.machines.profile import Profile, Value
-from spikemark.prediction import draws, programs
+from spikemark.prediction import draws, points, programs
+from spikemark.prediction.performance import BETTER
 
 ALIKE = 0.02  #: how far the ratio of equal offers may be from 1
 RARELY = 0.1  #: share of the draws in which a slower network may be the faster one
@@ -35,6 +38,13 @@ NODES = 16  #: that are asked about
 #: Real-time factors that were measured, far below and far above what is expected.
 MEASURED = (6.0, 60.0)
 PROCESSORS = [None, "epyc-9554", "epyc-7742"]  #: of offers that were measured
+MEASURED_CLUSTERS = sorted(
+    {
+        run.machine.name
+        for run in points.published()
+        if run.program == "nest" and not run.machine.platform
+    }
+)
 WITH_AN_INTERVAL = {"kind": "measured", "interval": [2.0, 2.6]}
 
 
@@ -111,6 +121,35 @@ def test_a_slower_network_is_no_better(program, processor, network, tmp_path):
         found, _ = ratio(program, files, nodes)
         assert np.quantile(found, 0.975) > 1 and np.median(found) > 1
         assert (found < 1).mean() < RARELY
+
+
+def stated_by_clusters():
+    """Each measured cluster with each value that it states and that decides about times."""
+    cases = []
+    for name in MEASURED_CLUSTERS:
+        stated = machines.load(name).values
+        cases += [(name, path) for path in BETTER if path in stated]
+    return half_by_night(cases)
+
+
+@pytest.mark.parametrize("stated", stated_by_clusters(), ids="-".join)
+def test_an_offer_of_a_measured_cluster_without_one_value_neither_wins_nor_loses(stated):
+    name, path = stated
+    measured = machines.load(name)
+    all_of_it = Profile("all", "All", measured.values, processor=measured.processor)
+    others = {other: value for other, value in measured.values.items() if other != path}
+    answer = spikemark.compare(
+        multi_area_model(),
+        [all_of_it, replace(all_of_it, name="less", values=others)],
+        program="nest",
+        nodes=32,
+    )
+    every, less = answer.best.values()
+    faster = float((less.rtf < every.rtf).mean())
+    low, high = np.quantile(less.rtf / every.rtf, [0.025, 0.975])
+    assert 0.025 < faster < 0.975 or low - 1e-5 <= 1 <= high + 1e-5
+    widths = [np.ptp(np.log(np.quantile(each.rtf, [0.025, 0.975]))) for each in (every, less)]
+    assert widths[1] > 0.95 * widths[0]
 
 
 @pytest.mark.parametrize(("program", "processor"), ASKED)
