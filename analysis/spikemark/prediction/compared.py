@@ -197,7 +197,10 @@ def _decision(answer: ComparisonAnswer) -> list[str]:
         surest = max(surest, shares[name])
         reason = f"{adjective} (probability {probability(shares[name])})"
         reasons_of_machine.setdefault(name, []).append(reason)
-    reasons = [f"{name} is {listed(of_name)}" for name, of_name in reasons_of_machine.items()]
+    reasons = []
+    for name, of_name in reasons_of_machine.items():
+        subject = name if len(reasons_of_machine) > 1 else "it"
+        reasons.append(f"{subject} is {listed(of_name)}")
     if untold:
         reasons.append(f"no difference in {' or '.join(untold)} that could be told")
     sentence = f"{_start(list(reasons_of_machine), surest)}: {', '.join(reasons)}."
