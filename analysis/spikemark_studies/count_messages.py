@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from spikemark.launch.mpirun import AS_ROOT
+from spikemark import launch
 
 CALLS = 10  #: of each collective
 RANKS = (2, 4, 8, 16, 32, 64, 128)
@@ -95,9 +95,10 @@ def _of_ranks(program: Path, call: str, ranks: int, block_bytes: int, calls: int
         for name, value in options.items():
             words += ["--mca", name, value]
         words += [str(program), call, str(block_bytes), str(calls)]
+        started = launch.launch("mpirun", [str(program)], launch.LaunchLayout(ranks))
         run = subprocess.run(
             words,
-            env={**os.environ, **AS_ROOT},
+            env=os.environ | started.environment,
             capture_output=True,
             text=True,
             timeout=SECONDS,

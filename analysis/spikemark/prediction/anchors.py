@@ -16,6 +16,7 @@ of two predictions are as certain as they are.
 What anchors say of the effects is the matter of inference.py: some hundredths of a second.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,15 @@ from spikemark.core.yaml_file import read_yaml
 
 from . import draws, growth, inference
 from .growth import terms
-from .likeness import BETTER, BETWEEN_NODES, SIGN, likeness, may_be, same_data, unstated
+from .likeness import (
+    BETTER,
+    BETWEEN_NODES,
+    SIGN,
+    is_as_good,
+    likeness,
+    may_be,
+    unstated,
+)
 from .points import PublishedRun, published
 from .program_costs import PARTS, PROGRAMS, find
 from .published_machine import PublishedMachine, UncertainValue
@@ -41,6 +50,7 @@ Array = NDArray[np.float64]
 SPREADS = Path(__file__).with_name("spreads.yaml")
 ANCHOR_SD = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
 SMALLEST_LOAD = 1e-3  #: of a draw on a part, in log SD; smaller ones do not count
+SMALLEST_SHARE = 0.1  #: of being as good as a measured machine; less does not count
 SCATTER_SD = 0.05  #: smallest log SD between two runs of one configuration
 COST_SD = 0.4  #: log SD of a first guess
 #: log SD for a factor e more or less in cores than the anchor has, by part.
@@ -489,9 +499,8 @@ def predicted(
 ) -> AnchoredTimes:
     """`predict` from exactly these anchors, without refusal.
 
-    On a measured machine, and on one with the same data, the median of a total is that of the model
-    at the medians: that of a sum of draws with long tails would be larger, and the more so the less
-    is known.
+    On a measured machine, the median of a total is that of the model at the medians: that of a sum
+    of draws with long tails would be larger, and the more so the less is known.
 
     Example:
         >>> runs = [run for run in published() if run.series == "SIM-T2"]
@@ -519,18 +528,17 @@ def predicted(
         nearest.append(near)
         differs.append(aspects)
         times, middle_s = _drawn_times(run, near, logs, effects, known, recorder)
-        nodes = run.machine.node_as or run.machine.name
-        scatter = _normal(recorder, "total", "scatter", f"{nodes} {run.nodes}")
-        of_run = np.exp(np.hypot(SCATTER_SD, run.sd) * scatter)
-        has_data_of_measured = any(same_data(machine, other, run.nodes) for other in measured)
+        of_run = _scatter(run, recorder)
         has_run = not offers.unknown(run).isdisjoint(state.keys)
-        if is_measured or has_data_of_measured or has_run:
+        if is_measured or has_run:
             alike = times
             if near.machine.is_offer:  # where it was run: on all with its nodes, by one factor
                 there, unused = replace(run, machine=near.machine), draws.Recorder()
                 effects_there = _shared_effects(there, state, unused)
                 alike, middle_s = _drawn_times(there, near, logs, effects_there, known, unused)
             times *= middle_s / np.median(alike.sum(axis=0) * of_run)
+        else:
+            times *= _factor_of_like_machines(run, near, logs, known)
         kernel.append(times[0])
         exchange.append(times[1])
         noise.append(of_run)
@@ -583,6 +591,49 @@ def _drawn_times(
     if run.machine.is_offer:
         part_s = _drawn_parts(run, costs, recorder, known.absorbed)
     return part_s * np.exp(grown), middle_s
+
+
+def _factor_of_like_machines(
+    run: PublishedRun, near: PublishedRun, logs: Array, known: StartingPoint
+) -> float:
+    """Factor of the times of a machine that nobody has measured.
+
+    It is the smallest of those of machines with all data of a measured one, whose totals have the
+    median of the model at the medians; the less a machine is as good as the measured one, the
+    nearer it is to 1. So a better machine is not the slower one. Arguments as of `_drawn_times`.
+    """
+    smallest = 1.0
+    for other in sorted(known.offers.measured, key=lambda machine: machine.name):
+        share = _share_of_all(run, other)
+        if share < SMALLEST_SHARE:
+            continue
+        name = other.name
+        names = {"node_as": f"nodes of {name}", "network_as": name}
+        twin = replace(run, machine=replace(other, processor=run.machine.processor, **names))
+        unused = draws.Recorder()
+        effects = _shared_effects(twin, known.state, unused)
+        times, middle_s = _drawn_times(twin, near, logs, effects, known, unused)
+        factor = middle_s / float(np.median(times.sum(axis=0) * _scatter(twin, unused)))
+        smallest = min(smallest, factor**share)
+    return smallest
+
+
+def _share_of_all(run: PublishedRun, other: PublishedMachine) -> float:
+    """How much the machine of a run is as good as a measured one, in its part that is least so: 1
+    for one that is as good in everything.
+    """
+    if is_as_good(run.machine, other, run.nodes):
+        return 1.0
+    shares = [likeness(part, run.machine, other, slow=False, nodes=run.nodes)[0] for part in PARTS]
+    return min(shares)
+
+
+def _scatter(run: PublishedRun, recorder: draws.Recorder) -> draws.Draws:
+    """Factor of the time of a single run, [draw]."""
+    nodes = run.machine.node_as or run.machine.name
+    scatter = _normal(recorder, "total", "scatter", f"{nodes} {run.nodes}")
+    factor: draws.Draws = np.exp(np.hypot(SCATTER_SD, run.sd) * scatter)
+    return factor
 
 
 def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> "tuple[OfferedMachines, State]":
@@ -790,15 +841,16 @@ def _expected(
     (likeness.py); and how far off it would be if what its profile does not state were that of one
     of them.
 
-    Machines with the same data count alone. Else, of faster machines that it is as good as, the
-    fastest counts; of slower ones that it is no better than, the slowest: then better data never
-    make it slower.
+    Of faster machines that it is as good as, the fastest counts; of slower ones that it is no
+    better than, the slowest: then better data never make it slower. Nor is it slower than a machine
+    that it is as good as in everything, or faster than one that it is nowhere better than: one with
+    the same data has the same effect.
     """
     faster, slower, doubt = 0.0, 0.0, 0.0
+    least, most = -math.inf, math.inf
     machine = run.machine
-    twins = [other for other in measured if same_data(machine, other, run.nodes)]
     of_possible_twins = []
-    for other in twins or measured:
+    for other in measured:
         other_key = key._replace(name=_machine_by_part(other)[key.part][0])
         if other_key not in state.keys:
             continue
@@ -807,12 +859,16 @@ def _expected(
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
         doubt = max(doubt, (share_at_most - share) * abs(mean))
+        if is_as_good(machine, other, run.nodes):
+            most = min(most, mean)
+        if is_as_good(other, machine, run.nodes):
+            least = max(least, mean)
         if may_be(machine, other, run.nodes):
             of_possible_twins.append(mean)
-    expected = faster + slower
-    if not twins:
-        doubt = max([doubt, *(abs(mean - expected) for mean in of_possible_twins)])
-    return expected, doubt
+    expected = float(np.clip(faster + slower, min(least, most), max(least, most)))
+    if least >= most:  # the same data as one, or as several that differ in what data do not say
+        return expected, (least - most) / 2
+    return expected, max([doubt, *(abs(mean - expected) for mean in of_possible_twins)])
 
 
 def _growth_draws(

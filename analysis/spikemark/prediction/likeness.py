@@ -76,6 +76,29 @@ def likeness(
     return alike * FOR_EACH_MISSING ** len(missing), alike
 
 
+def is_as_good(machine: PublishedMachine, other: PublishedMachine, nodes: int = 2) -> bool:
+    """Whether a machine is surely as good as another one in everything.
+
+    Of the last cache, that of a core counts, whatever the size of a slice.
+    Both state the same fields, and have as many cores and sockets. `nodes`: of a run, as in
+    `likeness`.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> jureca = measured_machine("jureca-dc")
+        >>> better = replace(jureca, latency_us=1.0)
+        >>> is_as_good(better, jureca), is_as_good(jureca, better)
+        (True, False)
+    """
+    stated = _stated(machine, nodes)
+    if stated != _stated(other, nodes):
+        return False
+    if (machine.cores, machine.sockets) != (other.cores, other.sockets):
+        return False
+    return all(_advantage(machine, other, fields) >= -ROUNDING for fields in _judged(stated))
+
+
 def _judged(fields: Iterable[str]) -> list[frozenset[str]]:
     """Which of some fields make one number, and which one each."""
     groups: dict[str, set[str]] = {}
@@ -115,22 +138,6 @@ def _stated(machine: PublishedMachine, nodes: int) -> frozenset[str]:
     return machine.stated - BETWEEN_NODES if nodes == 1 else machine.stated
 
 
-def same_data(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2) -> bool:
-    """Whether two machines state the same, and the same numbers; of a run on so many nodes.
-
-    The same last cache of a core is the same, whatever the size of a slice.
-
-    Example:
-        >>> from spikemark.prediction.published_machine import measured_machine
-        >>> jureca, supermuc = measured_machine("jureca-dc"), measured_machine("supermuc-ng")
-        >>> same_data(jureca, jureca), same_data(jureca, supermuc)
-        (True, False)
-    """
-    if _stated(machine, nodes) != _stated(measured, nodes):
-        return False
-    return may_be(machine, measured, nodes)
-
-
 def may_be(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2) -> bool:
     """Whether a machine may have all data of a measured one.
 
@@ -141,7 +148,7 @@ def may_be(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2
         >>> from spikemark.prediction.published_machine import measured_machine
         >>> jureca = measured_machine("jureca-dc")
         >>> less = replace(jureca, stated=jureca.stated - {"latency_us"})
-        >>> same_data(less, jureca), may_be(less, jureca)
+        >>> is_as_good(less, jureca), may_be(less, jureca)
         (False, True)
     """
     stated = _stated(machine, nodes)

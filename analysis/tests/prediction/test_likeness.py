@@ -111,10 +111,11 @@ def test_fields_that_make_one_number_are_judged_by_it(fields, factor, slow):
         numbers = {name: factor * getattr(measured, name) for name in fields}
         same = replace(measured, **numbers)
         assert likeness.likeness(part, same, measured, slow)[0] == pytest.approx(1)
-        assert likeness.same_data(same, measured)
+        assert likeness.is_as_good(same, measured) and likeness.is_as_good(measured, same)
         for name in fields:
             differs = replace(measured, **{name: numbers[name]})
             better = likeness.SIGN[name] * (factor - 1) > 0
             share, _ = likeness.likeness(part, differs, measured, slow)
             assert (share < 1) == (better == slow)
-            assert not likeness.same_data(differs, measured)
+            assert likeness.is_as_good(differs, measured) == better
+            assert likeness.is_as_good(measured, differs) != better

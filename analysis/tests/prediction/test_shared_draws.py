@@ -19,6 +19,7 @@ from spikemark.prediction import draws, points, programs
 from spikemark.prediction.performance import BETTER
 
 ALIKE = 0.02  #: how far the ratio of equal offers may be from 1
+SAMPLED = 1e-3  #: how far a median of a ratio may be from the true one
 RARELY = 0.1  #: share of the draws in which a slower network may be the faster one
 FAST = {"fabric": leaf("infiniband"), "latency": leaf(1.2, "us"), "bandwidth": leaf(25, "GB/s")}
 ETHERNET = {"fabric": leaf("ethernet")}
@@ -150,6 +151,23 @@ def test_an_offer_of_a_measured_cluster_without_one_value_neither_wins_nor_loses
     assert 0.025 < faster < 0.975 or low - 1e-5 <= 1 <= high + 1e-5
     widths = [np.ptp(np.log(np.quantile(each.rtf, [0.025, 0.975]))) for each in (every, less)]
     assert widths[1] > 0.95 * widths[0]
+
+
+@pytest.mark.parametrize("factor", [1.01, 4.0])
+@pytest.mark.parametrize("stated", stated_by_clusters(), ids="-".join)
+def test_an_offer_that_is_better_than_a_measured_cluster_is_no_slower(stated, factor):
+    name, path = stated
+    measured = machines.load(name)
+    same = Profile("same", "Same", measured.values, processor=measured.processor)
+    value = measured.values[path]
+    if path == "node.clock":
+        factor = min(factor, 1.15)  # no core is faster than its turbo clock
+    changed = replace(value, value=float(value.value) * factor ** BETTER[path], interval=None)
+    better = replace(same, name="better", values={**measured.values, path: changed})
+    answer = spikemark.compare(multi_area_model(), [same, better], program="nest", nodes=32)
+    times = {machine: option.rtf for machine, option in answer.best.items()}
+    assert np.median(times["better"] / times["same"]) < 1 + SAMPLED
+    assert (times["better"] > times["same"]).mean() < 0.6
 
 
 @pytest.mark.parametrize(("program", "processor"), ASKED)
