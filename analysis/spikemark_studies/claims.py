@@ -43,7 +43,8 @@ MEANINGS = {
     ),
     CONTRADICTED: (
         'all of our interval misses the rule; with the cause that was found, or "cause unknown";'
-        " the count says where the paper's claim fails, and where our model of what they measured"
+        " the count says how many are claims of the paper, and how many are of what its authors"
+        " measured, where our model fails"
     ),
     BY_CONSTRUCTION: (
         "an input, a fit or an identity: never counted. Where it misses the rule even so, the page"

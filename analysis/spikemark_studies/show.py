@@ -69,8 +69,8 @@ def _sentence(study: Study) -> str:
     if counts[CONTRADICTED]:
         of_paper = counts[CONTRADICTED] - of_model
         parts[-1] += (
-            f" ({of_paper} where the paper's claim fails, {of_model} where our model fails on what"
-            " they measured)"
+            f" ({of_paper} of the paper's own claims, {of_model} of what they measured, where our"
+            " model fails)"
         )
     others = [f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, NOT_TESTABLE)]
     missing = sum(judged.misses for judged in study.claims)

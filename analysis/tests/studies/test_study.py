@@ -441,7 +441,7 @@ def test_a_page_says_what_fails_and_what_it_is_that_fails():
     assert [each.is_of_our_model for each in judged] == [False, False, True, True, False, False]
     finished = study.Study("x", TINY, True, judged, [], [], [])
     sentence = show._sentence(finished)
-    assert "4 contradicted (2 where the paper's claim fails, 2 where our model" in sentence
+    assert "4 contradicted (2 of the paper's own claims, 2 of what they measured" in sentence
     assert "2 by construction (1 of them" in sentence
     rows = {row["verdict"]: row["claims"] for row in show._counts(finished).rows}
     assert rows[claims.BY_CONSTRUCTION] == 2 and rows[show.FAILING_EVEN_SO] == 1
