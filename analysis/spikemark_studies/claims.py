@@ -506,11 +506,10 @@ def _weakness(claim: Claim, answer: StudyAnswer) -> str:
         return f"it assumes {claim.assumes}"
     if claim.published.is_words_only and not claim.limit:
         return "the paper has no number, and the limits of the rule are ours"
-    is_modelled = isinstance(ours, Quantity) and ours.kind == "modelled"
     is_of_model = isinstance(ours, Quantity) and ours.kind in MODEL_KINDS
     if isinstance(ours, Quantity) and is_of_model and ours.interval is None:
         return "the model was asked once, so that nothing says how uncertain ours is"
-    if answer.reach is None and is_modelled:
+    if answer.reach is None and is_of_model:
         return "what other costs of the model would give was not asked"
     if answer.reach is not None and _is_out_of_reach(claim, answer.reach):
         least, largest = answer.reach

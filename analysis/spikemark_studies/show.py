@@ -128,7 +128,8 @@ def _short_answer(answer: StudyAnswer | None) -> str:
     if not isinstance(value, Quantity) or not value:
         return answer.text or NO_ANSWER
     shown = Column("ours", "").text(value)
-    if value.interval is None and value.number == round(value.number):  # such as ranks
+    is_one_number = value.interval in (None, (value.number, value.number))
+    if is_one_number and value.number == round(value.number):  # such as ranks
         shown = integer(value.number)
     return f"{shown} {value.unit}".rstrip()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spikemark.prediction import points
+from spikemark.prediction import anchors, points
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark_studies import (
     beyond,
@@ -141,6 +141,26 @@ def test_ethernet_takes_longer_than_infiniband(nothing):
     for processes in (32, 64):
         infiniband_s, ethernet_s = simula._with_either_network(processes)
         assert (ethernet_s > infiniband_s).all()
+
+
+@pytest.mark.slow
+def test_ratios_of_kernel_times_are_as_wide_as_what_the_profiles_leave_open():
+    """Of runs with one seed, whose own scatter says nothing of the kernel times."""
+    ratio = Quantity(4.76, 4.76, 4.76, kind="simulated")
+    drawn = simula._drawn_s(simula.JETSON, 1) / simula._drawn_s(simula.IB, 1)
+    wide = simula._over_profiles(ratio, drawn)
+    assert wide.value == ratio.value and wide.low < 3 < 7 < wide.high
+    judged = claims.judge(claim_of("simula", "jetson-core"), claims.StudyAnswer(wide))
+    assert judged.verdict == claims.NOT_TESTABLE
+
+
+def test_targets_of_a_prediction_are_on_one_machine():
+    """Otherwise all of them would be predicted for the first one's."""
+    runs = [run for run in points.published() if run.program == "dpsnn" and not run.part]
+    machines = {run.machine: run for run in runs}
+    first, second, *_ = machines.values()
+    with pytest.raises(ValueError, match="one machine"):
+        anchors.predicted([first, second], runs[:2], anchors.spreads())
 
 
 @pytest.mark.slow
