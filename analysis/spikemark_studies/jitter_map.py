@@ -117,7 +117,7 @@ def conclusion(jitters: Sequence[JitterOfMap], number: int) -> str:
         )
     best = max(jitters, key=lambda place: len(place.holding))
     return (
-        f"for none of {len(jitters)} jitters all claims ({number}) hold at once; for the best one"
+        f"for no jitter of {len(jitters)} do all claims ({number}) hold at once; for the best one"
         f" {len(best.holding)} do (spread {best.spread:g}; {best.minor_mode}; common share"
         f" {best.common_share:g})"
     )

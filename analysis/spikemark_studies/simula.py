@@ -992,7 +992,7 @@ def _card_w(machine: str) -> float:
 
 @answers_claim
 def _power_64(runs: Runs) -> StudyAnswer:
-    """Power above the baseline of 64 cores with Ethernet, by the profile."""
+    """Power above the baseline of 64 cores with Ethernet, by a fit to rows of fewer servers."""
     rows = []
     for point in simula.points(X86):
         machine = IB if point.note == "IB" else ETH
@@ -1009,7 +1009,7 @@ def _power_64(runs: Runs) -> StudyAnswer:
             }
         )
     table = plots.tabulated(pd.DataFrame(rows), "Table II, and power by the profiles")
-    return StudyAnswer(Quantity(above_w(ETH, 64), unit="W", kind="modelled"), tables=[table])
+    return StudyAnswer(_server_watts(64, "ETH"), tables=[table])
 
 
 @answers_claim
