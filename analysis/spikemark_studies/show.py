@@ -31,7 +31,7 @@ from .study import Study
 
 MAX_ROWS_OF_SCREEN = 12
 NO_ANSWER = "–"
-FAILING_EVEN_SO = "of these, fails even so"
+FAILING_EVEN_SO = "of these, missed even so"
 #: Verdicts in the order of a screen.
 URGENCY = (CONTRADICTED, REPRODUCED, CONSISTENT, BY_CONSTRUCTION, NOT_TESTABLE)
 COLUMNS = [
@@ -75,7 +75,7 @@ def _sentence(study: Study) -> str:
     others = [f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, NOT_TESTABLE)]
     missing = sum(judged.misses for judged in study.claims)
     if missing:
-        others[0] += f" ({missing} of them fail even so)"
+        others[0] += f" (of which {missing} missed even so)"
     return f"{counted(decided, 'claim')}: {', '.join(parts)}. Not counted: {', '.join(others)}."
 
 

@@ -442,7 +442,7 @@ def test_a_page_says_what_fails_and_what_it_is_that_fails():
     finished = study.Study("x", TINY, True, judged, [], [], [])
     sentence = show._sentence(finished)
     assert "4 contradicted (2 of the paper's own claims, 2 of what they measured" in sentence
-    assert "2 by construction (1 of them" in sentence
+    assert "2 by construction (of which 1" in sentence
     rows = {row["verdict"]: row["claims"] for row in show._counts(finished).rows}
     assert rows[claims.BY_CONSTRUCTION] == 2 and rows[show.FAILING_EVEN_SO] == 1
 
