@@ -5,21 +5,14 @@
 algorithms that no claim covers, with the reason (Paper.unchecked).
 
 A verdict means something only if it could have been another. So a claim states what would
-contradict it, as outcomes of ours for which its rule has to fail, and `judge` gives *reproduced*
-only where all of our interval holds the claim, where the limits of the rule are the paper's, and
-where other costs of the model would have given a contradiction. Five verdicts:
-
-- reproduced: measured, simulated or modelled without the published value, by a rule that can fail,
-  beside a printed number within WIDEST_FACTOR or closer;
-- consistent: on the right side, but the rule is weak, our interval reaches beyond its limits, or
-  something is assumed;
-- contradicted: with the cause, or "cause unknown";
-- by construction: an input, a fit or an identity; never counted, whether it holds or not;
-- not testable here: with what it would take; also where our interval holds the claim and what
-  contradicts it.
+contradict it, as outcomes of ours for which its rule has to fail. The limits of the rule decide: a
+claim is counted only where all of our interval lies on one side of each of them. MEANINGS says what
+each of the five verdicts means; docs/studies.md has the same words.
 """
 
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -35,10 +28,53 @@ BY_CONSTRUCTION, NOT_TESTABLE = "by construction", "not testable here"
 #: Verdicts that count: something was compared, and could have come out otherwise.
 COUNTED = (REPRODUCED, CONSISTENT, CONTRADICTED)
 VERDICTS = (*COUNTED, BY_CONSTRUCTION, NOT_TESTABLE)
+#: What each verdict means, as docs/studies.md says it.
+MEANINGS = {
+    REPRODUCED: (
+        "measured, simulated or modelled without the published value (or, called `literature`,"
+        " measured in another paper); all of our interval is within the rule, whose limits are the"
+        " paper's: a number that it prints, or one that its words give; the rule fails for each"
+        " stated outcome, and ours rests on nothing that is assumed"
+    ),
+    CONSISTENT: (
+        "all of our interval is within the rule, but hardly any model could miss it, its limits are"
+        " ours and not the paper's, or ours rests on something assumed, such as the jitter of nodes"
+        " that nobody measured"
+    ),
+    CONTRADICTED: (
+        'all of our interval misses the rule; with the cause that was found, or "cause unknown";'
+        " the count says how many are claims of the paper, and how many are of what its authors"
+        " measured, where our model fails"
+    ),
+    BY_CONSTRUCTION: (
+        "an input, a fit or an identity: never counted. Where it misses the rule even so, the page"
+        " says so and counts it apart"
+    ),
+    NOT_TESTABLE: (
+        "with what it would take; also where a limit of the rule is inside our interval, so that it"
+        " holds the claim and its opposite"
+    ),
+}
 CAUSE_UNKNOWN = "cause unknown"
 #: From a printed number to the limits of a rule, at most.
 WIDEST_FACTOR = 1.25
 UNDECIDED = "our interval holds the claim and its opposite; a narrower one would decide"
+NOT_VARIED = "what ours assumes was not varied, so that nothing says what it decides"
+#: Limits that words of a paper can give: nothing, as much as, half of it, the whole.
+LIMITS_OF_WORDS = (0.0, 1.0, 50.0, 100.0)
+#: Words that say how much without a number; what they ask for has no limit in the paper.
+WORDS_OF_DEGREE = (
+    *("approximately", "basically", "broadly", "clearly", "comparable", "considerably", "few"),
+    *("hardly", "little", "moderate", "much", "noticeably", "obvious", "rapidly", "reasonably"),
+    *("significantly", "similar", "slightly", "small", "substantially", "typically", "far"),
+    *("irregular", "asynchronous", "negligible"),
+)
+#: Share of the draws in which an order holds, below and above which they decide.
+DECIDED_SHARES = (0.025, 0.975)
+#: Kinds of numbers of ours that a model gives.
+MODEL_KINDS = ("modelled", "simulated")
+#: Relative difference within which two of our numbers are the same.
+SAME = 1e-6
 #: From a cost of a model to the least and the largest that it is taken to be (StudyAnswer.reach).
 FARTHEST_FACTOR = 1000.0
 
@@ -79,6 +115,14 @@ class Published(PaperPart):
     def is_words_only(self) -> bool:
         """Whether the paper prints neither a number nor an order."""
         return self.value is None and not self.order
+
+
+class Limit(PaperPart):
+    """What words of a paper give as the limits of a rule."""
+
+    at: list[float]  #: one limit of a rule with one side, two of a rule with two
+    says: str  #: why the words say so
+    place: str = ""  #: of an equation of the paper that gives limits other than LIMITS_OF_WORDS
 
 
 class Outcome(PaperPart):
@@ -176,7 +220,7 @@ class Claim(PaperPart):
     because: str = ""
     #: What of the paper gives the limits of the rule, where it prints neither number nor order;
     #: without, the limits are ours, and it earns no more than `consistent`.
-    limit: str = ""
+    limit: Limit | None = None
     #: What ours assumes, with which the claim stands and falls: it earns no more than `consistent`
     #: where ours is not measured.
     assumes: str = ""
@@ -200,7 +244,35 @@ class Claim(PaperPart):
             raise ValueError(f"{self.id}: assumes: expected with reproduced, which it takes back")
         if self.limit and not (self.earns == REPRODUCED and self.published.is_words_only):
             raise ValueError(f"{self.id}: limit: expected with reproduced, for words of the paper")
+        fault = self._fault_of_limit()
+        if fault:
+            raise ValueError(f"{self.id}: limit: {fault}")
         return self
+
+    def _fault_of_limit(self) -> str:
+        """Why the limits of the rule are not those that the words give; empty where they are."""
+        if self.limit is None or self.rule is None:
+            return ""
+        words = re.findall(r"[a-z]+", self.published.words.lower())
+        degrees = [word for word in words if word in WORDS_OF_DEGREE]
+        if degrees:
+            return f"expected without words of degree, not {degrees[0]}"
+        unfounded = [number for number in self.limit.at if number not in LIMITS_OF_WORDS]
+        if unfounded and self.limit.place not in self.place:
+            return f"expected one of {LIMITS_OF_WORDS}, or the equation that gives {unfounded[0]}"
+        limits = [end for end in self.rule.limits(self.published) if not math.isinf(end)]
+        if len(limits) != len(self.limit.at):
+            return f"expected a number for each limit of the rule, {len(limits)}"
+        low, high = self.rule.limits(self.published)
+        least, largest = self.limit.at[0], self.limit.at[-1]
+        is_too_low = not math.isinf(low) and low < least
+        is_too_high = not math.isinf(high) and high > largest
+        return "expected a rule that is at least as strict" if is_too_low or is_too_high else ""
+
+    @property
+    def is_of_measurements(self) -> bool:
+        """Whether a figure or a table says it."""
+        return any(place.startswith(("fig.", "Table")) for place in self.place)
 
     def unopposed(self) -> list[str]:
         """Why the rule could not have failed: outcomes that it lets pass, and sides that none has.
@@ -297,6 +369,8 @@ class StudyAnswer:
     note: str = ""
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    #: The order in each draw of what ours assumes; empty for numbers, whose interval says it.
+    drawn_orders: list[list[str]] = field(default_factory=list)
     #: The least and the largest answer of a model, if each of its costs, one at a time, is taken to
     #: be up to FARTHEST_FACTOR times less or more; None where ours does not rest on costs.
     reach: tuple[float, float] | None = None
@@ -319,6 +393,18 @@ class Judged:
     verdict: str  #: one of VERDICTS
     why: str = ""  #: empty only for `reproduced`
     answer: StudyAnswer | None = None
+    misses: bool = False  #: whether it misses its rule, though it is by construction
+
+    @property
+    def is_of_our_model(self) -> bool:
+        """Whether it is our model that fails: contradicted by what was not measured here, beside a
+        figure or table of what the authors measured.
+        """
+        value = self.answer.value if self.answer else None
+        is_model = isinstance(value, list)
+        if isinstance(value, Quantity):
+            is_model = value.kind in MODEL_KINDS
+        return self.verdict == CONTRADICTED and is_model and self.claim.is_of_measurements
 
 
 @dataclass(frozen=True)
@@ -339,12 +425,13 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
         >>> claim = Claim(id="faster", place=["fig. 7a"], says="it is faster", ours="ratio",
         ...               published=Published(words="faster", status="printed in text"),
         ...               contradicted_by=[Outcome(ours=1, means="no gain")],
-        ...               rule=Rule(above=1.1), earns="reproduced", limit="above 1 is faster")
+        ...               rule=Rule(above=1.1), earns="reproduced",
+        ...               limit=Limit(at=[1], says="above 1 it is faster"))
         >>> judge(claim, StudyAnswer(Quantity(1.3, 1.2, 1.4))).verdict
         'reproduced'
+        >>> judge(claim, StudyAnswer(Quantity(1.05, 1.02, 1.08))).verdict
+        'contradicted'
         >>> judge(claim, StudyAnswer(Quantity(1.3, 1.05, 1.7))).verdict
-        'consistent'
-        >>> judge(claim, StudyAnswer(Quantity(1.3, 0.9, 1.7))).verdict
         'not testable here'
     """
     ours = answer.value
@@ -358,8 +445,11 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
     if isinstance(value, float) and math.isnan(value):
         return Judged(claim, NOT_TESTABLE, "complete runs", answer)
     if claim.earns == BY_CONSTRUCTION:
-        return Judged(claim, BY_CONSTRUCTION, _why_not_counted(claim, value), answer)
-    if _is_undecided(claim, ours):
+        misses = not claim.rule.holds(value, claim.published)
+        return Judged(claim, BY_CONSTRUCTION, _why_not_counted(claim, value), answer, misses)
+    if claim.assumes and not _is_varied(answer):
+        return Judged(claim, NOT_TESTABLE, NOT_VARIED, answer)
+    if _is_undecided(claim, answer):
         return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
     if not claim.rule.holds(value, claim.published):
         return Judged(claim, CONTRADICTED, claim.why or CAUSE_UNKNOWN, answer)
@@ -377,20 +467,33 @@ def _why_not_counted(claim: Claim, value: float | list[str]) -> str:
     return f"{claim.because}; it does not hold even so: {claim.why or CAUSE_UNKNOWN}"
 
 
-def _is_undecided(claim: Claim, ours: Quantity | list[str]) -> bool:
-    """Whether our interval holds the claim and what contradicts it.
-
-    That is one of the stated outcomes, or its own middle.
+def _is_varied(answer: StudyAnswer) -> bool:
+    """Whether an answer says what it would be if what it assumes were another; measured, it need
+    not.
     """
-    if isinstance(ours, list) or ours.interval is None:
-        return False
+    ours = answer.value
+    if isinstance(ours, Quantity):
+        return ours.kind == "measured" or ours.interval is not None
+    return bool(answer.drawn_orders)
+
+
+def _is_undecided(claim: Claim, answer: StudyAnswer) -> bool:
+    """Whether a limit of the rule is inside our interval, or draws give both orders."""
     assert claim.rule is not None
-    least, largest = claim.rule.limits(claim.published)
-    low, high = ours.interval
-    if low >= largest or high <= least:
+    ours = answer.value
+    if isinstance(ours, Quantity):
+        if ours.interval is None:
+            return False
+        low, high = ours.interval
+        least, largest = claim.rule.limits(claim.published)
+        ends = [claim.rule.holds(end, claim.published) for end in (low, high)]
+        is_wider_than_rule = low < least and largest < high
+        return not all(ends) and (any(ends) or is_wider_than_rule)
+    holding = [claim.rule.holds(order, claim.published) for order in answer.drawn_orders]
+    if not holding:
         return False
-    misses = not claim.rule.holds(ours.number, claim.published)
-    return misses or bool(_opposites_inside(claim, ours))
+    fewest, most = DECIDED_SHARES
+    return fewest < sum(holding) / len(holding) < most
 
 
 def _weakness(claim: Claim, answer: StudyAnswer) -> str:
@@ -401,12 +504,12 @@ def _weakness(claim: Claim, answer: StudyAnswer) -> str:
         return claim.because
     if claim.assumes and not is_measured:
         return f"it assumes {claim.assumes}"
-    if _reaches_beyond(claim, ours):
-        return "our interval reaches beyond the limits of the rule"
     if claim.published.is_words_only and not claim.limit:
         return "the paper has no number, and the limits of the rule are ours"
-    is_modelled = isinstance(ours, Quantity) and ours.kind == "modelled"
-    if answer.reach is None and is_modelled:
+    is_of_model = isinstance(ours, Quantity) and ours.kind in MODEL_KINDS
+    if isinstance(ours, Quantity) and is_of_model and ours.interval is None:
+        return "the model was asked once, so that nothing says how uncertain ours is"
+    if answer.reach is None and is_of_model:
         return "what other costs of the model would give was not asked"
     if answer.reach is not None and _is_out_of_reach(claim, answer.reach):
         least, largest = answer.reach
@@ -415,15 +518,6 @@ def _weakness(claim: Claim, answer: StudyAnswer) -> str:
             f" {FARTHEST_FACTOR:g} times less or more, ours is {number(least)} to {number(largest)}"
         )
     return ""
-
-
-def _reaches_beyond(claim: Claim, ours: Quantity | list[str] | str) -> bool:
-    """Whether a part of our interval lies outside the limits of the rule."""
-    if not isinstance(ours, Quantity) or ours.interval is None or claim.rule is None:
-        return False
-    low, high = ours.interval
-    least, largest = claim.rule.limits(claim.published)
-    return low < least or high > largest
 
 
 def _is_out_of_reach(claim: Claim, reach: tuple[float, float]) -> bool:
@@ -442,16 +536,47 @@ def _is_out_of_reach(claim: Claim, reach: tuple[float, float]) -> bool:
     return not (reaches_small and reaches_large)
 
 
-def _opposites_inside(claim: Claim, ours: Quantity) -> list[str]:
-    """What our interval holds of what would contradict the claim, in words."""
-    if ours.interval is None:
-        return []
-    low, high = ours.interval
-    inside = []
-    for outcome in claim.contradicted_by:
-        if isinstance(outcome.ours, float) and low <= outcome.ours <= high:
-            inside.append(outcome.means)
-    return inside
+def disagreeing(claims: Sequence[Judged]) -> list[tuple[str, str]]:
+    """Pairs of claims that rest on one number of ours, or on its inverse, where one is decided and
+    the other is not.
+
+    Whole numbers are left out, since counts can be equal by chance.
+
+    Example:
+        >>> claim = Claim(id="faster", place=["fig. 7a"], says="it is faster", ours="ratio",
+        ...               published=Published(words="faster", status="printed in text"),
+        ...               contradicted_by=[Outcome(ours=1, means="no gain")],
+        ...               rule=Rule(above=1), earns="consistent", because="hardly any misses it")
+        >>> of_half = claim.model_copy(update={"id": "slower", "rule": Rule(below=1)})
+        >>> wide = judge(of_half, StudyAnswer(Quantity(0.4, 0.1, 1.6)))
+        >>> disagreeing([judge(claim, StudyAnswer(Quantity(2.5, 1.1, 4))), wide])
+        [('faster', 'slower')]
+    """
+    pairs = []
+    for index, first in enumerate(claims):
+        for second in claims[index + 1 :]:
+            if _is_decided(first) != _is_decided(second) and _have_one_number(first, second):
+                pairs.append((first.claim.id, second.claim.id))
+    return pairs
+
+
+def _is_decided(judged: Judged) -> bool:
+    return judged.verdict in COUNTED
+
+
+def _have_one_number(first: Judged, second: Judged) -> bool:
+    """Whether two claims that a rule decides have the same number or one over it."""
+    numbers = []
+    for judged in (first, second):
+        is_ruled = judged.claim.rule is not None and judged.verdict != BY_CONSTRUCTION
+        value = judged.answer.value if judged.answer else None
+        if not is_ruled or not isinstance(value, Quantity) or not value:
+            return False
+        if value.number == round(value.number):
+            return False
+        numbers.append(value.number)
+    one, other = numbers
+    return math.isclose(one, other, rel_tol=SAME) or math.isclose(one * other, 1, rel_tol=SAME)
 
 
 def _quantity_in_words(quantity: Quantity) -> str:

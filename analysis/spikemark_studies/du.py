@@ -38,6 +38,7 @@ NEURONS_PER_RANK = 5_000_000
 MACHINE = "jureca-dc"
 MILLION = 1e6
 NEURONS_OF_A_BRAIN = 86e9  #: human, section I
+SYNAPSES_OF_A_BRAIN = 86e12  #: the same
 CURVE_POINTS = 50  #: of a curve over ranks
 #: Methods of partition.
 RANDOM, PRINTED, SWAPPED, GENETIC = "random", "greedy_affinity", "greedy_swap", "genetic"
@@ -488,10 +489,25 @@ def _connections_curve(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _traffic_in_petabytes(runs: Runs) -> StudyAnswer:
-    """Traffic of a brain of 86e9 neurons, petabytes per second."""
+    """Traffic of a brain of 86e9 neurons, petabytes per second: a word for each spike and GPU.
+
+    The interval is over what the text may mean, up to a word for each spike and synapse.
+    """
     tbit_per_s = _traffic_demand(runs).value
     assert isinstance(tbit_per_s, Quantity)
-    return StudyAnswer(tbit_per_s.times(1 / 8 / 1e3, "PB/s"))
+    of_routes = tbit_per_s.times(1 / 8 / 1e3, "PB/s")
+    events_per_s = SYNAPSES_OF_A_BRAIN * _placed(runs, SWAPPED)["words"]
+    of_synapses = WORD_BYTES * events_per_s / 1e15
+    low, high = min(of_routes.number, of_synapses), max(of_routes.number, of_synapses)
+    note = f"With a word for each spike and synapse: {of_synapses:.3g} PB/s."
+    return StudyAnswer(Quantity(of_routes.number, low, high, "PB/s", "modelled"), note)
+
+
+@answers_claim
+def _synapses_per_neuron(runs: Runs) -> StudyAnswer:
+    """Synapses of a neuron of the human brain, by section I, over those of the parametric brain."""
+    of_text = SYNAPSES_OF_A_BRAIN / NEURONS_OF_A_BRAIN
+    return StudyAnswer(Quantity(of_text / INDEGREES[0], kind="literature"))
 
 
 @answers_claim
@@ -528,6 +544,19 @@ def _printed_times(partition: str, ranks: int) -> str:
         if row["partition"] == partition and row["gpus"] == str(ranks)
     }
     return ", ".join(times)
+
+
+@answers_claim
+def _noise_growth(runs: Runs) -> StudyAnswer:
+    """What the most channel noise adds to the time, on the most GPUs over the fewest (Table II)."""
+    times_s: dict[int, dict[float, float]] = {}  # by GPUs and noise
+    for row in papers.rows("du_table2"):
+        if row["partition"] == "proposed":
+            of_gpus = times_s.setdefault(int(row["gpus"]), {})
+            of_gpus[float(row["channel_noise"])] = float(row["simulation_time_s"])
+    added_s = {gpus: of[max(of)] - of[min(of)] for gpus, of in times_s.items()}
+    growth = added_s[max(added_s)] / added_s[min(added_s)]
+    return StudyAnswer(Quantity(growth, kind="literature"))
 
 
 @answers_claim

@@ -105,20 +105,20 @@ def conclusion(jitters: Sequence[JitterOfMap], number: int) -> str:
     Example:
         >>> place = JitterOfMap(0.01, "no long cycles", 0.3, holding=["two-modes"])
         >>> print(conclusion([place], number=1))
-        1 of 1 jitters suit all 1 claims (spreads from 0.01 to 0.01; no long cycles)
+        all claims (1) hold at once for 1 of 1 jitters (spreads from 0.01 to 0.01; no long cycles)
     """
     all_hold = [place for place in jitters if len(place.holding) == number]
     if all_hold:
         spreads = [place.spread for place in all_hold]
         modes = dict.fromkeys(place.minor_mode for place in all_hold)
         return (
-            f"{len(all_hold)} of {len(jitters)} jitters suit all {number} claims (spreads from"
-            f" {min(spreads):g} to {max(spreads):g}; {', or '.join(modes)})"
+            f"all claims ({number}) hold at once for {len(all_hold)} of {len(jitters)} jitters"
+            f" (spreads from {min(spreads):g} to {max(spreads):g}; {', or '.join(modes)})"
         )
     best = max(jitters, key=lambda place: len(place.holding))
     return (
-        f"no jitter of {len(jitters)} suits all {number} claims; the best suits"
-        f" {len(best.holding)} (spread {best.spread:g}; {best.minor_mode}; common share"
+        f"for no jitter of {len(jitters)} do all claims ({number}) hold at once; for the best one"
+        f" {len(best.holding)} do (spread {best.spread:g}; {best.minor_mode}; common share"
         f" {best.common_share:g})"
     )
 

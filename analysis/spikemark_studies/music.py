@@ -180,20 +180,39 @@ def _by_connectivity(runs: Runs) -> StudyAnswer:
 def _larger_model_scales_worse(runs: Runs) -> StudyAnswer:
     """Growth of the collective from 128 to 1024 ranks of 1k over that of 10k, by the model.
 
-    On 64 nodes of Blue Gene/Q, as in figure 9, with 2 to 16 ranks on each.
+    On 64 nodes of Blue Gene/Q, as in figure 9, with 2 to 16 ranks on each, over what its profile
+    leaves uncertain.
     """
-    network = interconnect_of(BLUE_GENE, NODES_OF_FIGURE_9)
-    growth = {}
-    for cells in ("1k", "10k"):
+
+    def growth(network: Collectives, cells: str) -> float:
         neurons, _ = CELLS[cells]
         spikes = neurons * SPIKES_PER_CELL_AND_MS
         seconds = []
         for ranks in (128, MOST_RANKS):
             ranks_per_node = ranks // NODES_OF_FIGURE_9
             seconds.append(_collective_s(network, ranks, spikes, ranks_per_node))
-        growth[cells] = seconds[1] / seconds[0]
-    note = f"It becomes {growth['1k']:.3g} times as long with 1k, {growth['10k']:.3g} with 10k."
-    return StudyAnswer(Quantity(growth["1k"] / growth["10k"], kind="modelled"), note)
+        return seconds[1] / seconds[0]
+
+    usual = interconnect_of(BLUE_GENE, NODES_OF_FIGURE_9)
+    note = (
+        f"It becomes {growth(usual, '1k'):.3g} times as long with 1k, {growth(usual, '10k'):.3g}"
+        " with 10k."
+    )
+    ratios = [growth(network, "1k") / growth(network, "10k") for network in _blue_genes()]
+    return StudyAnswer(_over_networks(ratios), note)
+
+
+def _blue_genes(nodes: int = NODES_OF_FIGURE_9) -> list[Collectives]:
+    """The cost of exchanges on Blue Gene/Q: by its profile, then for draws of what is uncertain."""
+    drawn = drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS)
+    return [interconnect_of(BLUE_GENE, nodes), *drawn]
+
+
+def _over_networks(answers: list[float]) -> Quantity:
+    """The first of several modelled numbers, with an interval over the others."""
+    usual, *drawn = answers
+    low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
+    return Quantity(usual, min(usual, low), max(usual, high), kind="modelled")
 
 
 @answers_claim
@@ -343,11 +362,8 @@ def _all_to_all_1024(runs: Runs) -> StudyAnswer:
         hue="machine",
         log="xy",
     )
-    nodes = MOST_RANKS // RANKS_PER_NODE
-    drawn = drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS)
-    low, high = np.quantile([_ratio(network, MOST_RANKS) for network in drawn], [0.025, 0.975])
-    middle = _ratio(interconnect_of(BLUE_GENE, nodes), MOST_RANKS)
-    value = Quantity(middle, float(low), float(high), kind="modelled")
+    networks = _blue_genes(MOST_RANKS // RANKS_PER_NODE)
+    value = _over_networks([_ratio(network, MOST_RANKS) for network in networks])
     return StudyAnswer(value, figures=[figure])
 
 
@@ -358,20 +374,17 @@ def _better_by_connectivity(runs: Runs) -> StudyAnswer:
     Collective all to all, point-to-point one to one; 1024 ranks of Blue Gene/Q, modelled, over what
     its profile leaves uncertain. Below 1: one algorithm is the better one for both.
     """
-    nodes = MOST_RANKS // RANKS_PER_NODE
-    drawn = drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS)
+    networks = _blue_genes(MOST_RANKS // RANKS_PER_NODE)
     gains = []
-    for network in [interconnect_of(BLUE_GENE, nodes), *drawn]:
+    for network in networks:
         all_to_all_ratio, one_to_one_ratio = _by_structure(network)
         gains.append(min(1 / all_to_all_ratio, one_to_one_ratio))
-    low, high = np.quantile(gains[1:], [0.025, 0.975])
-    all_to_all_ratio, one_to_one_ratio = _by_structure(interconnect_of(BLUE_GENE, nodes))
+    all_to_all_ratio, one_to_one_ratio = _by_structure(networks[0])
     note = (
         f"The collective takes {all_to_all_ratio:.3g} times as long as point-to-point all to all,"
         f" and {one_to_one_ratio:.3g} times one to one."
     )
-    value = Quantity(gains[0], float(low), float(high), kind="modelled")
-    return StudyAnswer(value, note)
+    return StudyAnswer(_over_networks(gains), note)
 
 
 def _by_structure(network: Collectives) -> tuple[float, float]:
@@ -408,12 +421,8 @@ def _search_of_larger_model(runs: Runs) -> StudyAnswer:
 
     The interval is over what the profile leaves uncertain.
     """
-    nodes = MOST_RANKS // RANKS_PER_NODE
     ratios = []
-    for network in [
-        interconnect_of(BLUE_GENE, nodes),
-        *drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS),
-    ]:
+    for network in _blue_genes(MOST_RANKS // RANKS_PER_NODE):
         allowed_s = []
         for cells in ("1k", "10k"):
             neurons, _ = CELLS[cells]
@@ -421,21 +430,23 @@ def _search_of_larger_model(runs: Runs) -> StudyAnswer:
             direct_s = _direct_s(network, MOST_RANKS, spikes)
             allowed_s.append((direct_s - _collective_s(network, MOST_RANKS, spikes)) / spikes)
         ratios.append(allowed_s[0] / allowed_s[1])
-    low, high = np.quantile(ratios[1:], [0.025, 0.975])
-    middle = ratios[0]
-    ends = (min(middle, float(low)), max(middle, float(high)))
-    return StudyAnswer(Quantity(float(middle), *ends, kind="modelled"))
+    return StudyAnswer(_over_networks(ratios))
 
 
 @answers_claim
 def _collective_by_ranks(runs: Runs) -> StudyAnswer:
-    """Time of the collective on 1024 ranks of Blue Gene/Q over that on 128, 10k, modelled."""
-    spikes = SPIKES_PER_MS
-    seconds = []
+    """Time of the collective on 1024 ranks of Blue Gene/Q over that on 128, 10k, modelled.
+
+    The interval is over what the profile leaves uncertain.
+    """
+    seconds = []  # [ranks][network]
     for ranks in (128, MOST_RANKS):
-        network = interconnect_of(BLUE_GENE, ranks // RANKS_PER_NODE)
-        seconds.append(_collective_s(network, ranks, spikes))
-    return StudyAnswer(Quantity(seconds[1] / seconds[0], kind="modelled"))
+        networks = _blue_genes(ranks // RANKS_PER_NODE)
+        seconds.append([_collective_s(network, ranks, SPIKES_PER_MS) for network in networks])
+    few_s, many_s = seconds
+    return StudyAnswer(
+        _over_networks([many / few for few, many in zip(few_s, many_s, strict=True)])
+    )
 
 
 @answers_claim

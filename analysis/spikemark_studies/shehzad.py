@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import Traffic
@@ -169,18 +170,22 @@ def _one_spike(ranks: int) -> Traffic:
 def _meetings(runs: Runs) -> StudyAnswer:
     """Messages of a rank in the fences of an exchange by puts, over those in MPI_Allgather.
 
-    On 32 ranks, counted in Open MPI; the interval is over its ways to have one-sided communication.
+    On 32 ranks, counted in Open MPI; the interval is over its ways to have one-sided communication
+    and over sizes of blocks.
     """
     ranks = LITERAL_RANKS[-1]
     steps = round(math.log2(ranks))
-    of_allgather = _counted_messages("allgather", ranks, "messages_of_all")[BYTES_OF_BLOCK]
+    of_allgather = _counted_messages("allgather", ranks, "messages_of_all")
     ratios = []
     for component in ("rdma", "pt2pt"):
         (of_fence,) = _counted_messages(f"fence_{component}", ranks, "messages_of_all").values()
-        ratios.append(steps * of_fence / of_allgather)
+        for size in [BYTES_OF_BLOCK, *of_allgather]:
+            ratios.append(steps * of_fence / of_allgather[size])
+    sizes = listed([f"{size} bytes" for size in of_allgather])
     note = (
-        f"{steps} fences, against one MPI_Allgather of {of_allgather} messages with blocks of"
-        f" {BYTES_OF_BLOCK} bytes; Open MPI 4.1.4. What the puts send is not in it."
+        f"{steps} fences, against one MPI_Allgather of {of_allgather[BYTES_OF_BLOCK]} messages with"
+        f" blocks of {BYTES_OF_BLOCK} bytes; the interval is over blocks of {sizes}, too. Open MPI"
+        " 4.1.4. What the puts send is not in it."
     )
     return StudyAnswer(Quantity(ratios[0], min(ratios), max(ratios), kind="counted"), note)
 
@@ -197,6 +202,30 @@ def _shorter_with_ranks(runs: Runs) -> StudyAnswer:
         seconds = [time_s for _, time_s in sorted(of_network)]
         shorter += [later < earlier for earlier, later in pairwise(seconds)]
     return StudyAnswer(Quantity(100 * float(np.mean(shorter)), unit="%", kind="literature"))
+
+
+@answers_claim
+def _speed_up_over_ranks(runs: Runs) -> StudyAnswer:
+    """Speed-up of published runs over that of the ranks, from the fewest to the most, the median.
+
+    The interval is that of the median, by the least rows that can be on either side of it.
+    """
+    by_network: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    for name in TABLES_OF_TIMES:
+        for row in papers.rows(name):
+            network = row["cells"], row["tstop_ms"]
+            by_network[network][int(row["procs"])] = float(row["mpi_s"])
+    ratios = []
+    for seconds in by_network.values():
+        fewest, most = min(seconds), max(seconds)
+        ratios.append(seconds[fewest] / seconds[most] / (most / fewest))
+    ratios.sort()
+    beyond = round(float(stats.binom.ppf(0.025, len(ratios), 0.5)))
+    value = Quantity(
+        float(np.median(ratios)), ratios[beyond], ratios[-1 - beyond], kind="literature"
+    )
+    note = f"{len(ratios)} networks, {ratios[0]:.3g} to {ratios[-1]:.3g} times."
+    return StudyAnswer(value, note)
 
 
 def _published_savings() -> dict[tuple[int, int], float]:

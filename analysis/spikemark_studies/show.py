@@ -31,6 +31,7 @@ from .study import Study
 
 MAX_ROWS_OF_SCREEN = 12
 NO_ANSWER = "–"
+FAILING_EVEN_SO = "of these, missed even so"
 #: Verdicts in the order of a screen.
 URGENCY = (CONTRADICTED, REPRODUCED, CONSISTENT, BY_CONSTRUCTION, NOT_TESTABLE)
 COLUMNS = [
@@ -64,7 +65,17 @@ def _sentence(study: Study) -> str:
     pieces = _pieces_of_evidence(study)
     if pieces < counts[REPRODUCED]:
         parts[0] += f" ({counted(pieces, 'piece')} of evidence, since some share theirs)"
+    of_model = sum(judged.is_of_our_model for judged in study.claims)
+    if counts[CONTRADICTED]:
+        of_paper = counts[CONTRADICTED] - of_model
+        parts[-1] += (
+            f" ({of_paper} of the paper's own claims, {of_model} of what they measured, where our"
+            " model fails)"
+        )
     others = [f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, NOT_TESTABLE)]
+    missing = sum(judged.misses for judged in study.claims)
+    if missing:
+        others[0] += f" (of which {missing} missed even so)"
     return f"{counted(decided, 'claim')}: {', '.join(parts)}. Not counted: {', '.join(others)}."
 
 
@@ -117,7 +128,8 @@ def _short_answer(answer: StudyAnswer | None) -> str:
     if not isinstance(value, Quantity) or not value:
         return answer.text or NO_ANSWER
     shown = Column("ours", "").text(value)
-    if value.interval is None and value.number == round(value.number):  # such as ranks
+    is_one_number = value.interval in (None, (value.number, value.number))
+    if is_one_number and value.number == round(value.number):  # such as ranks
         shown = integer(value.number)
     return f"{shown} {value.unit}".rstrip()
 
@@ -398,12 +410,20 @@ def _counts(study: Study) -> Table:
     rows: list[dict[str, Cell]] = []
     for verdict in VERDICTS:
         judged_so = [judged for judged in study.claims if judged.verdict == verdict]
-        places_of_claims: list[str] = []
-        for judged in judged_so:
-            places_of_claims += judged.claim.place
-        where = ", ".join(dict.fromkeys(places_of_claims))
-        rows.append({"verdict": verdict, "claims": len(judged_so), "where": where})
+        rows.append(_row_of_count(verdict, judged_so))
+        if verdict == BY_CONSTRUCTION:
+            missing = [judged for judged in judged_so if judged.misses]
+            rows.append(_row_of_count(FAILING_EVEN_SO, missing))
     return Table(columns, rows)
+
+
+def _row_of_count(verdict: str, claims: list[Judged]) -> dict[str, Cell]:
+    """How many claims there are, and where."""
+    places_of_claims: list[str] = []
+    for judged in claims:
+        places_of_claims += judged.claim.place
+    where = ", ".join(dict.fromkeys(places_of_claims))
+    return {"verdict": verdict, "claims": len(claims), "where": where}
 
 
 def _urgency(judged: Judged) -> int:
@@ -429,7 +449,7 @@ def _rule_in_words(claim: Claim) -> str:
     """When a claim holds, and what of the paper says so where it has no number."""
     if claim.rule is None:
         return NO_ANSWER
-    return f"{claim.rule.words} ({claim.limit})" if claim.limit else claim.rule.words
+    return f"{claim.rule.words} ({claim.limit.says})" if claim.limit else claim.rule.words
 
 
 def _opposites(claim: Claim) -> str:

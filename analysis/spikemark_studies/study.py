@@ -29,7 +29,17 @@ from spikemark.records.frames import Frames
 from spikemark.records.results import Results
 from spikemark.running import experiments, sweeps
 
-from .claims import NOT_TESTABLE, Answered, Claim, Finding, Judged, Paper, StudyAnswer, judge
+from .claims import (
+    NOT_TESTABLE,
+    Answered,
+    Claim,
+    Finding,
+    Judged,
+    Paper,
+    StudyAnswer,
+    disagreeing,
+    judge,
+)
 
 
 class Lacking(Exception):
@@ -240,6 +250,8 @@ def carry_out(
     runs = Runs(folder, quick, frames, lacking, logs)
     claims = [answer(claim, functions, runs) for claim in paper.claims]
     findings = [_find(finding, functions, runs) for finding in paper.findings]
+    for decided, other in disagreeing(claims):
+        complaints.append(f"{decided} and {other}: one number, and only one of them is decided")
     return Study(name, paper, quick, claims, findings, list(frames.values()), complaints)
 
 

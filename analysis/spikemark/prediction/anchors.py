@@ -497,7 +497,7 @@ def _version_numbers(version: str) -> list[int]:
 def predicted(
     targets: Sequence[PublishedRun], anchors: Sequence[PublishedRun], spread: Spreads
 ) -> AnchoredTimes:
-    """`predict` from exactly these anchors, without refusal.
+    """`predict` from exactly these anchors, without refusal. The targets are on one machine.
 
     On a measured machine, the median of a total is that of the model at the medians: that of a sum
     of draws with long tails would be larger, and the more so the less is known.
@@ -508,6 +508,8 @@ def predicted(
         >>> times.nearest[0].ranks
         2
     """
+    if len({run.machine for run in targets}) > 1:
+        raise ValueError("targets: expected on one machine")
     offers, state = _inferred(anchors, spread)
     measured = offers.measured
     on_offers = [run for run in anchors if run.machine.is_offer]

@@ -187,7 +187,7 @@ def test_what_the_map_says_follows_from_its_places():
     assert "1 of 2" in jitter_map.conclusion(places, 2)
     assert "0.02" in jitter_map.conclusion(places, 2)
     assert "no jitter of 2" in jitter_map.conclusion(places, 3)
-    assert "suits 2 " in jitter_map.conclusion(places, 3)
+    assert "for the best one 2 do" in jitter_map.conclusion(places, 3)
 
 
 @pytest.mark.parametrize("id", ["waiting-dominates", "only-part-of-maxima"])

@@ -8,6 +8,7 @@ import pytest
 from html_page import Page
 from pydantic import ValidationError
 
+from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark.quantities.table import Table
@@ -145,9 +146,9 @@ def test_the_rule_of_a_claim_fails_for_what_would_contradict_it(name, each):
         return
     for outcome in each.contradicted_by:
         assert outcome.ours is not None
-        answer = StudyAnswer(outcome.ours)
+        answer = StudyAnswer(outcome.ours, drawn_orders=[outcome.ours])
         if not isinstance(outcome.ours, list):
-            answer = StudyAnswer(Quantity(outcome.ours))
+            answer = StudyAnswer(Quantity(outcome.ours, outcome.ours, outcome.ours))
         verdict = claims.CONTRADICTED
         if each.earns == claims.BY_CONSTRUCTION:
             verdict = claims.BY_CONSTRUCTION
@@ -159,6 +160,45 @@ def test_the_rule_of_a_claim_fails_for_what_would_contradict_it(name, each):
 def test_a_claim_that_may_be_reproduced_has_two_opposites(name, each):
     if each.earns == claims.REPRODUCED:
         assert len(each.contradicted_by) >= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "rule", "is_refused"),
+    [
+        ("faster", {"at": [1]}, {"above": 1}, False),
+        ("faster", {"at": [1]}, {"above": 1.1}, False),  # stricter than the words
+        ("faster", {"at": [1]}, {"above": 0.9}, True),  # the words ask for more
+        ("noticeably faster", {"at": [1]}, {"above": 1.1}, True),
+        ("Noticeably faster", {"at": [1]}, {"above": 1.1}, True),
+        ("faster", {"at": [1.1]}, {"above": 1.1}, True),  # no word says so
+        ("less than all", {"at": [100]}, {"below": 100}, False),
+        ("less than all", {"at": [100]}, {"below": 101}, True),
+        ("irregular", {"at": [0.75, 1.25]}, {"between": [0.75, 1.25]}, True),
+        ("below the theory", {"at": [0, 68.4]}, {"between": [0, 68.4]}, True),
+        ("below the theory", {"at": [0, 68.4], "place": "eq. 1"}, {"between": [1, 68]}, False),
+        ("below the theory", {"at": [0, 68.4], "place": "eq. 2"}, {"between": [1, 68]}, True),
+        ("below the theory", {"at": [0]}, {"between": [1, 68]}, True),
+    ],
+)
+def test_only_limits_that_the_paper_gives_make_words_reproduced(words, limit, rule, is_refused):
+    """A claim with limits of the project's own is refused with them, and no more than consistent
+    without them.
+    """
+    fields = {
+        "place": ["fig. 1", "eq. 1"],
+        "published": {"words": words, "status": "printed in text"},
+        "rule": rule,
+    }
+    ours = StudyAnswer(Quantity(50 if rule.keys() == {"below"} else 20, kind="measured"))
+    without = claim(**fields)
+    if without.rule.holds(ours.value.number, without.published):
+        assert judge(without, ours).verdict == claims.CONSISTENT
+    with_limit = {**fields, "limit": {**limit, "says": "the words"}}
+    if is_refused:
+        with pytest.raises(ValidationError, match="limit"):
+            claim(**with_limit)
+    else:
+        assert judge(claim(**with_limit), ours).verdict == claims.REPRODUCED
 
 
 @pytest.mark.parametrize(("name", "each"), every_claim())
@@ -258,8 +298,8 @@ def test_no_number_of_ours_is_typed_into_prose(name):
         ({"within": 0.1}, Quantity(10.9), claims.REPRODUCED),
         ({"within": 0.1}, Quantity(11.1), claims.CONTRADICTED),
         ({"within": 0.1}, Quantity(10, 9.1, 10.9), claims.REPRODUCED),
-        ({"within": 0.1}, Quantity(10, 8.9, 10.9), claims.CONSISTENT),
-        ({"within": 0.1}, Quantity(10, 9.1, 11.1), claims.CONSISTENT),
+        ({"within": 0.1}, Quantity(10, 8.9, 10.9), claims.NOT_TESTABLE),
+        ({"within": 0.1}, Quantity(10, 9.1, 11.1), claims.NOT_TESTABLE),
         ({"within": 0.1}, Quantity(12, 11.1, 14), claims.CONTRADICTED),
         ({"within": 0.1}, Quantity(12, 9.9, 14), claims.NOT_TESTABLE),
         ({"within": 0.1}, Quantity(10, 0.5, 20), claims.NOT_TESTABLE),
@@ -273,10 +313,14 @@ def test_no_number_of_ours_is_typed_into_prose(name):
         ({"between": [8, 12]}, Quantity(11), claims.REPRODUCED),
         ({"between": [8, 12]}, Quantity(13), claims.CONTRADICTED),
         ({"above": 5}, Quantity(5.1), claims.REPRODUCED),
-        ({"above": 5}, Quantity(5.1, 4.9, 5.3), claims.CONSISTENT),
+        ({"above": 5}, Quantity(5.1, 4.9, 5.3), claims.NOT_TESTABLE),
         ({"above": 5}, Quantity(4.9), claims.CONTRADICTED),
+        ({"above": 5}, Quantity(4.5, 4, 5), claims.CONTRADICTED),
+        ({"within": 0.1}, Quantity(10, 9.1, 10.9, kind="simulated"), claims.CONSISTENT),
+        ({"within": 0.1}, Quantity(10, kind="simulated"), claims.CONSISTENT),
+        ({"within": 0.1}, Quantity(10, kind="modelled"), claims.CONSISTENT),
         ({"below": 50}, Quantity(49), claims.REPRODUCED),
-        ({"below": 50}, Quantity(49, 40, 58), claims.CONSISTENT),
+        ({"below": 50}, Quantity(49, 40, 58), claims.NOT_TESTABLE),
         ({"order": True}, ["a", "b"], claims.REPRODUCED),
         ({"order": True}, ["b", "a"], claims.CONTRADICTED),
         ({"within": 0.1}, missing("nobody looked"), claims.NOT_TESTABLE),
@@ -306,25 +350,105 @@ def test_what_holds_by_construction_is_not_counted_and_a_contradiction_has_a_cau
 def test_what_assumes_something_is_reproduced_by_measurement_alone():
     assuming = claim(assumes="the jitter")
     for kind, verdict in (("simulated", claims.CONSISTENT), ("measured", claims.REPRODUCED)):
-        judged = judge(assuming, StudyAnswer(Quantity(10, kind=kind)))
+        judged = judge(assuming, StudyAnswer(Quantity(10, 9.5, 10.5, kind=kind)))
         assert judged.verdict == verdict
         assert ("the jitter" in judged.why) == (verdict == claims.CONSISTENT)
-    assert judge(assuming, StudyAnswer(Quantity(1))).verdict == claims.CONTRADICTED
+    assert judge(assuming, StudyAnswer(Quantity(1, 1, 2))).verdict == claims.CONTRADICTED
+    for value in (1, 10):  # asked once, so that nothing says what the jitter decides
+        once = judge(assuming, StudyAnswer(Quantity(value, kind="simulated")))
+        assert (once.verdict, once.why) == (claims.NOT_TESTABLE, claims.NOT_VARIED)
     wide = Quantity(10, 0.5, 20, kind="simulated")  # it holds what would contradict the claim
     assert judge(assuming, StudyAnswer(wide)).verdict == claims.NOT_TESTABLE
 
 
 def test_an_interval_on_both_sides_of_a_limit_decides_nothing():
     words = claim(
-        published={"words": "more", "status": "printed in text"}, rule={"above": 5}, limit="more"
+        published={"words": "more", "status": "printed in text"},
+        rule={"above": 5},
+        limit={"at": [1], "says": "more"},
     )
-    undecided = judge(words, StudyAnswer(Quantity(4, 1, 20)))
-    assert undecided.verdict == claims.NOT_TESTABLE and undecided.why
+    for ours in (Quantity(4, 1, 20), Quantity(6, 4.9, 7)):  # no matter which outcomes are stated
+        undecided = judge(words, StudyAnswer(ours))
+        assert (undecided.verdict, undecided.why) == (claims.NOT_TESTABLE, claims.UNDECIDED)
     assert judge(words, StudyAnswer(Quantity(4, 1, 4.9))).verdict == claims.CONTRADICTED
 
 
-def test_the_middle_of_an_interval_that_holds_an_opposite_decides_nothing():
-    """Generated intervals: those that hold the claim and an opposite have one verdict."""
+@pytest.mark.parametrize(
+    ("holding", "verdict"),
+    [
+        (0, claims.CONTRADICTED),
+        (1, claims.CONTRADICTED),
+        (3, claims.NOT_TESTABLE),
+        (34, claims.NOT_TESTABLE),
+        (61, claims.NOT_TESTABLE),
+        (63, claims.CONSISTENT),
+        (64, claims.CONSISTENT),
+    ],
+)
+def test_an_order_is_decided_by_the_draws_of_what_it_assumes(holding, verdict):
+    published = {"order": ["a", "b"], "status": "printed in text"}
+    asked = claim(
+        published=published,
+        rule={"order": True},
+        contradicted_by=[{"ours": ["b", "a"], "means": "b"}],
+        assumes="the jitter",
+    )
+    middle = ["a", "b"] if holding > 32 else ["b", "a"]
+    drawn = [["a", "b"]] * holding + [["b", "a"]] * (64 - holding)
+    assert judge(asked, StudyAnswer(middle, drawn_orders=drawn)).verdict == verdict
+    assert judge(asked, StudyAnswer(middle)).verdict == claims.NOT_TESTABLE
+
+
+def test_one_number_of_ours_decides_its_claims_alike():
+    """Or its inverse; generated pairs, of which some are alike."""
+    rng = np.random.default_rng(1)
+    limit = 1.1
+    for _ in range(100):
+        value, wide = rng.uniform(1.2, 5), bool(rng.integers(2))
+        is_inverse, is_other = bool(rng.integers(2)), bool(rng.integers(2))
+        other = value * (1.5 if is_other else 1)
+        first = claim(id="first", rule={"above": limit}, contradicted_by=[{"ours": 1, "means": ""}])
+        second = claim(id="second", rule={"above": 0}, contradicted_by=[{"ours": -1, "means": ""}])
+        low = 1 if wide else 1.15
+        narrow = StudyAnswer(Quantity(value, low, 2 * value))
+        inverse = 1 / other if is_inverse else other
+        judged = [judge(first, narrow), judge(second, StudyAnswer(Quantity(inverse)))]
+        expected = [("first", "second")] if wide and not is_other else []
+        assert claims.disagreeing(judged) == expected
+
+
+def test_the_guide_has_the_definitions_of_the_verdicts():
+    guide = (places.checkout() / "docs" / "studies.md").read_text(encoding="utf-8")
+    for verdict, meaning in claims.MEANINGS.items():
+        assert f"| {verdict} | {meaning} |" in guide
+    assert tuple(claims.MEANINGS) == claims.VERDICTS
+
+
+def test_a_page_says_what_fails_and_what_it_is_that_fails():
+    """By construction and missed even so; our model on what they measured, or the paper's claim."""
+    built = claim(id="built", earns="by construction", because="an input")
+    measured = claim(id="measured", place=["Table 1"])
+    said = claim(id="said", place=["sect. 1"])
+    judged = [
+        judge(built, StudyAnswer(Quantity(1, kind="modelled"))),
+        judge(built, StudyAnswer(Quantity(10, kind="modelled"))),
+        judge(measured, StudyAnswer(Quantity(1, kind="modelled"))),
+        judge(measured, StudyAnswer(Quantity(1, kind="simulated"))),
+        judge(measured, StudyAnswer(Quantity(1, kind="literature"))),
+        judge(said, StudyAnswer(Quantity(1, kind="modelled"))),
+    ]
+    assert [each.misses for each in judged] == [True, False, False, False, False, False]
+    assert [each.is_of_our_model for each in judged] == [False, False, True, True, False, False]
+    finished = study.Study("x", TINY, True, judged, [], [], [])
+    sentence = show._sentence(finished)
+    assert "4 contradicted (2 of the paper's own claims, 2 of what they measured" in sentence
+    assert "2 by construction (of which 1" in sentence
+    rows = {row["verdict"]: row["claims"] for row in show._counts(finished).rows}
+    assert rows[claims.BY_CONSTRUCTION] == 2 and rows[show.FAILING_EVEN_SO] == 1
+
+
+def test_the_middle_of_an_interval_that_reaches_beyond_a_limit_decides_nothing():
+    """Generated intervals: those that hold the claim and reach beyond it have one verdict."""
     rng = np.random.default_rng(1)
     verdicts = set()
     for _ in range(200):
@@ -332,8 +456,8 @@ def test_the_middle_of_an_interval_that_holds_an_opposite_decides_nothing():
         ours = Quantity(float(middle), float(low), float(high))
         verdict = judge(claim(), StudyAnswer(ours)).verdict
         holds_the_claim = low < 11 and high > 9
-        holds_an_opposite = low <= 1 or high >= 100
-        if holds_the_claim and holds_an_opposite:
+        reaches_beyond = low < 9 or high > 11
+        if holds_the_claim and reaches_beyond:
             assert verdict == claims.NOT_TESTABLE
         if not holds_the_claim:
             assert verdict == claims.CONTRADICTED
@@ -346,8 +470,8 @@ def test_words_without_a_limit_of_the_paper_are_never_reproduced(rule):
     said = {"words": "considerably", "status": "printed in text"}
     ours = StudyAnswer(Quantity(10, 9, 11))
     assert judge(claim(published=said, rule=rule), ours).verdict == claims.CONSISTENT
-    given = claim(published=said, rule=rule, limit="the paper gives it")
-    assert judge(given, ours).verdict == claims.REPRODUCED
+    with pytest.raises(ValidationError, match="considerably"):
+        claim(published=said, rule=rule, limit={"at": [1], "says": "the paper gives it"})
 
 
 @pytest.mark.parametrize(
@@ -426,7 +550,7 @@ def test_a_rule_that_cannot_fail_is_found(rule, outcomes):
         {"because": "an input"},
         {"assumes": "the jitter", "earns": "consistent"},
         {"ours": None},
-        {"limit": "beside a number"},
+        {"limit": {"at": [1], "says": "beside a number"}},
         {"earns": "not testable here"},
         {"published": {"value": 1, "status": "inferred"}},
     ],

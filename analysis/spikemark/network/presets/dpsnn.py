@@ -3,9 +3,9 @@
 80 % of the neurons excite, a quarter of them foreground (F), the others background (B); I inhibits.
 Each neuron receives 1125 synapses, nine tenths of a column of 1250, and 400 from outside at about 3
 Hz. Numbers are those of the public configuration of Pastorelli et al. 2019 (AW2.8Hz_lambda04,
-SW_lambda04), which Simula et al. 2019 run too. Differences: all neurons of a population have the
-same in-degree, sources are drawn with repetition, and events act at the end of a step instead of at
-their own times.
+SW_lambda04); Simula et al. 2019 publish none, and call their network a down-scaling of that grid.
+Differences: all neurons of a population have the same in-degree, sources are drawn with repetition,
+and events act at the end of a step instead of at their own times.
 
 In `aw`, asynchronous awake, neurons fire irregularly at 3.2 Hz. In `sw`, slow waves, foreground
 cells alternate between up and down states near 0.6 Hz. With the published efficacies alone they do
