@@ -185,7 +185,9 @@ def test_delivery_of_all_phases_is_less_than_that_of_computing(nothing):
 
 
 @pytest.mark.slow
-def test_messages_are_counted_as_the_table_has_them(tmp_path):
+def test_messages_are_counted_as_the_table_has_them(tmp_path, monkeypatch):
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
     source, program = tmp_path / "calls.c", tmp_path / "calls"
     source.write_text(count_messages.PROGRAM, encoding="utf-8")
     subprocess.run(["mpicc", "-o", str(program), str(source)], check=True)
