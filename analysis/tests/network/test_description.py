@@ -40,7 +40,7 @@ def test_all_fields_of_the_format_are_known():
         next(table for table in tables if name in table[""])
         for name in ("format_version", "period", "indegree", "size")
     )
-    for kind, fields in {
+    for kind, names in {
         "Description": run[""] | {group for group in run if group},
         "Time": run["time"],
         "Network": run["network"],
@@ -50,7 +50,7 @@ def test_all_fields_of_the_format_are_known():
         "Population": population[""] | {"neuron"},
     }.items():
         known = getattr(description, kind).model_fields
-        assert {about.alias or name for name, about in known.items()} == fields, kind
+        assert {about.alias or name for name, about in known.items()} == names, kind
 
 
 @pytest.mark.parametrize(
