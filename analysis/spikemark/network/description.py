@@ -416,6 +416,9 @@ class LaneRule(DescriptionPart):
     )
     lag: int = _field("schedule.*.lag", "windows until what is sent is due")
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # lists of areas have no hash
+
     @property
     def ends(self) -> list[list[str] | None]:
         """The areas that it comes from, and those that it goes to; None for all."""

@@ -337,7 +337,7 @@ describe = VoxelsOptions.describe
 class _GraphContent(BaseModel):
     """A coarse graph as `Options.description` writes it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
     kind: Literal["voxel graph"]
     format_version: Annotated[int, Field(ge=1, le=1)]
     options: dict[str, Any]
