@@ -242,6 +242,7 @@ def _by_name(kind: Any, min_length: int = 0) -> Any:
     return Annotated[dict[Name, kind], no_others]
 
 
+@lru_cache  # networks stand in profiles, in parts and between these
 def _group(name: str, base: Any = ProfileFields, within: str = "") -> Any:
     """The model of a group of fields.
 

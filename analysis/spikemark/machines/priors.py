@@ -15,7 +15,7 @@ from spikemark.core.yaml_file import read_yaml
 from .fields import COUNT, FIELD, ORDERED
 from .loader import exists, load
 from .parts import Link, MachineOfParts, MachinePart
-from .profile import ASSUMED, Assumption, Profile
+from .profile import ASSUMED, Assumption, Profile, Value
 
 #: Bytes of a synapse and its cell of the ring, which every event moves.
 SYNAPSE_BYTES = 8.0
@@ -150,10 +150,9 @@ def _kernels(machine: Profile, known: Mapping[str, Any]) -> dict[str, Assumption
     name = _table()["reference"]
     if machine.identity == name or not exists(name):
         return {}
-    reference = load(name)
     low, high = _table()["kernels"]["interval"]
     assumptions = {}
-    for path in reference.values:
+    for path in _reference_values():
         if not path.startswith(KERNELS) or path in known:
             continue
         busy_cores = known.get("node.cores", 1) if ".full_node." in path else 1
@@ -186,7 +185,12 @@ def by_clock(path: str, clock_ghz: float) -> float:
 
 
 @cache
+def _reference_values() -> dict[str, Value]:
+    """The values of the reference machine, by path."""
+    return load(_table()["reference"]).values
+
+
 def _reference_time(path: str) -> tuple[float, float]:
     """Time of a kernel of the reference machine, in ns, and the clock of its cores, in GHz."""
-    values = load(_table()["reference"]).values
+    values = _reference_values()
     return float(values[path].value), float(values["node.clock"].value)

@@ -183,11 +183,11 @@ def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
     for jitter, times_of_run in zip(jitters, times, strict=True):
         if noise.minor is not None:
             long = noise.minor < jitter.minor_share
-            np.multiply(times_of_run, jitter.minor_factor, out=times_of_run, where=long)
+            times_of_run *= np.where(long, jitter.minor_factor, 1.0)
         if jitter.spell_share and noise.spells is not None:
             in_spell = slow(jitter.spell_share, jitter.spell_cycles, noise.spells)
             in_spell = np.asfortranarray(in_spell)
-            np.multiply(times_of_run, jitter.spell_factor, out=times_of_run, where=in_spell)
+            times_of_run *= np.where(in_spell, jitter.spell_factor, 1.0)
     np.maximum(times, 0.0, out=times)
     return times
 

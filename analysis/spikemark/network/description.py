@@ -278,14 +278,20 @@ class Delay(DescriptionPart):
 
     def steps(self, step: float) -> tuple[int, int]:
         """The shortest and the longest delay, in steps of the grid. Raises BadInput as `limits`."""
-        return _delay_steps(self, step)
+        return _delay_steps(step, self.distribution, self.mean, self.sd, self.min, self.max)
 
 
 @lru_cache(maxsize=4096)  # more than the distances between areas of known networks
-def _delay_steps(delay: Delay, step: float) -> tuple[int, int]:
-    """The shortest and the longest delay, in steps: many projections have the same delays."""
-    low, high = delay.limits(step)
-    return _rounded(low / step), _rounded(high / step)
+def _delay_steps(
+    step: float, distribution: str, mean: float, sd: float, low: float | None, high: float | None
+) -> tuple[int, int]:
+    """The shortest and the longest delay, in steps: many projections have the same delays.
+
+    The fields of `Delay` stand alone, since two of them take longer to compare as a whole.
+    """
+    delay = Delay(distribution=distribution, mean=mean, sd=sd, min=low, max=high)
+    shortest_ms, longest_ms = delay.limits(step)
+    return _rounded(shortest_ms / step), _rounded(longest_ms / step)
 
 
 def _rounded(steps: float) -> int:
@@ -409,6 +415,9 @@ class LaneRule(DescriptionPart):
         'cycles between exchanges; "D": D / (lag + 1); "auto": as many as are exact',
     )
     lag: int = _field("schedule.*.lag", "windows until what is sent is due")
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # lists of areas have no hash
 
     @property
     def ends(self) -> list[list[str] | None]:
@@ -541,14 +550,16 @@ class Network(DescriptionPart):
         return projection.most_synapses > 0 and self._target(projection).size > 0
 
     def pairs(self, projection: Projection) -> Iterator[tuple[int, int]]:
-        """Source and target area of the synapses of a projection; none if it has no synapses."""
+        """Source and target area of the synapses of a projection, each pair once; none if it has no
+        synapses.
+        """
         if not self.has_synapses(projection):
             return
-        target = self.area_of[self.numbers[projection.target]]
-        for name in projection.sources:
-            source = self.numbers[name]
-            if self.populations[source].size:
-                yield self.area_of[source], target
+        areas, numbers, populations = self.area_of, self.numbers, self.populations
+        target = areas[numbers[projection.target]]
+        sources = [numbers[name] for name in projection.sources]
+        for area in dict.fromkeys(areas[source] for source in sources if populations[source].size):
+            yield area, target
 
     def check(self, step: float) -> None:
         """Raises BadInput for the first field that contradicts others; `step` in ms."""
@@ -678,10 +689,13 @@ class Description(DescriptionPart):
     def shortest(self) -> np.ndarray:
         """The shortest delay in steps, [source area, target area]; infinite without synapses."""
         network = self.network
-        delays = np.full((len(network.areas), len(network.areas)), np.inf)
-        for projection, (shortest, _) in zip(network.projections, self.delays, strict=True):
+        steps_of_pair: dict[tuple[int, int], int] = {}
+        for projection, (steps, _) in zip(network.projections, self.delays, strict=True):
             for pair in network.pairs(projection):
-                delays[pair] = min(delays[pair], shortest)
+                steps_of_pair[pair] = min(steps, steps_of_pair.get(pair, steps))
+        delays = np.full((len(network.areas), len(network.areas)), np.inf)
+        for pair, steps in steps_of_pair.items():
+            delays[pair] = steps
         return delays
 
     def most_events(self, population: Population) -> int:

@@ -920,12 +920,15 @@ def closest(
         True
     """
 
+    of_target = _effects(target)
+    cores = target.cores
+
     def distance(run: PublishedRun) -> tuple[float, float, float]:
-        by_effects = sum(DISTANCE[aspect] for aspect in _aspects_apart(target, run))
-        return by_effects, abs(np.log(run.cores / target.cores)), run.sd
+        by_effects = sum(DISTANCE[aspect] for aspect in _aspects_apart(of_target, run))
+        return by_effects, abs(np.log(run.cores / cores)), run.sd
 
     near = min(anchors, key=distance)
-    apart = set(_aspects_apart(target, near)) - {"platform"}
+    apart = set(_aspects_apart(of_target, near)) - {"platform"}
     if "network" in apart:
         apart.discard("variant")
     differs = [aspect for aspect in ASPECTS if aspect in apart]
@@ -937,10 +940,10 @@ def closest(
     return near, tuple(differs)
 
 
-def _aspects_apart(target: PublishedRun, run: PublishedRun) -> list[str]:
+def _aspects_apart(of_target: tuple[Key, ...], run: PublishedRun) -> list[str]:
     """The aspects of the effects that act on a target and not on another run."""
     of_run = _effects(run)
-    return [key.aspect for key in _effects(target) if key not in of_run]
+    return [key.aspect for key in of_target if key not in of_run]
 
 
 EM_STEPS = 25

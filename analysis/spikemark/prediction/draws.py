@@ -21,6 +21,7 @@ from spikemark.machines.profile import Value, is_between_nodes
 
 N = 2048  #: draws of every uncertain input
 SETTINGS = 64  #: joint values of inputs for which a slow model is evaluated; N is a multiple
+KEPT_INPUTS = 1024  #: whose draws are kept (16 MB): anchors ask for the same ones several times
 ROUNDS_OF_RANKS = 6  #: after which columns of a design are uncorrelated
 #: Log SD of a time for each value that a profile does not state, beyond what the model makes of it.
 UNSTATED_SD = 0.03
@@ -30,8 +31,9 @@ Draws = NDArray[np.float64]
 Result = TypeVar("Result", float, list[float])
 
 
+@lru_cache(maxsize=KEPT_INPUTS)
 def normal(name: str, n: int = N) -> Draws:
-    """Standard normal draws of an input, shape (n,).
+    """Standard normal draws of an input, shape (n,), which cannot be changed.
 
     They are a Latin hypercube: one draw in each of n intervals of equal probability, in an order
     that follows from `name` alone.
@@ -42,6 +44,7 @@ def normal(name: str, n: int = N) -> Draws:
     """
     order = np.random.default_rng(zlib.crc32(name.encode())).permutation(n)
     draws: Draws = special.ndtri((order + 0.5) / n)
+    draws.flags.writeable = False
     return draws
 
 

@@ -59,19 +59,18 @@ class Distribution(NamedTuple):
     below: np.ndarray  #: [entry], probability of less than x
     slope: np.ndarray  #: [entry], of `below` to the next entry
 
-    def at(self, wanted: np.ndarray) -> np.ndarray:
-        """Probability of less than `wanted`, of its shape, linear between entries: as `np.interp`,
-        which would search for each place and take three times as long.
+    def at(self, times_s: np.ndarray, means_s: np.ndarray | float) -> np.ndarray:
+        """Probability of less than some times with a mean, which broadcast; linear between entries.
+
+        As `np.interp`, which would search for each place and take three times as long.
         """
-        last = len(self.x) - 1
-        per_entry = last / (self.x[last] - self.x[0])
-        place: np.ndarray = wanted * per_entry
+        per_entry = (len(self.x) - 1) / (self.x[-1] - self.x[0])
+        place: np.ndarray = times_s * (per_entry / means_s)
         place -= self.x[0] * per_entry
         np.maximum(place, 0, out=place)
-        np.minimum(place, last, out=place)
         whole = place.astype(np.intp)
         place -= whole
-        place *= self.slope.take(whole, mode="clip")  # which does not look for places beyond
+        place *= self.slope.take(whole, mode="clip")  # 0 at the last entry, and so beyond it
         place += self.below.take(whole, mode="clip")
         return place
 
@@ -219,7 +218,7 @@ def _below_alone(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarr
     means = _rounded_means(group)
     may_be_slowest = means * distribution.x[-1] > grid[0]
     means, counts = np.unique(means[may_be_slowest], return_counts=True)
-    below = distribution.at(grid / means[:, None])  # [mean, time]
+    below = distribution.at(grid, means[:, None])  # [mean, time]
     alike = counts > 1
     below[alike] **= counts[alike, None]
     return np.asarray(below.prod(axis=0))
@@ -254,7 +253,7 @@ def _below_on_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> np.nd
         below_of_node = np.ones((len(level), len(times)))
         for mean, ranks_alike in ranks_by_mean.items():
             if mean not in below_of_mean:
-                below_of_mean[mean] = distribution.at(times / (mean * level[:, None]))
+                below_of_mean[mean] = distribution.at(times, mean * level[:, None])
             below = below_of_mean[mean][:, -len(times) :]
             if ranks_alike > 1:
                 below = below**ranks_alike

@@ -90,6 +90,7 @@ TOGETHER = (
     tuple(f"jitter.{path}" for path in FIELD_OF_PATH),
     tuple(path for path in FIELD if path.startswith("interconnect.")),
 )
+MAX_THREADS_AT_ONCE = 1 << 20  #: whose times are compared side by side, in several settings (8 MB)
 SAMPLES = 48  #: draws of which `sampled` makes an interval
 
 #: How often each kernel runs, by its name: [rank] or [column].
@@ -205,13 +206,17 @@ def _mean_counts(
     """
 
     def evaluate(settings: list[dict[str, float]]) -> list[Any]:
-        results = []
-        for setting in settings:
-            counts = at_medians
-            if setting:
-                counts = counted(loads, _in_setting(values, setting), share.node)
-            of_kernels = [count for kernels in counts.values() for count in kernels.values()]
-            results.append([count[share.slice].sum() / loads.ranks for count in of_kernels])
+        if not settings[0]:
+            return [[_of_mean_rank(loads, share, count) for count in _kernel_counts(at_medians)]]
+        results: list[Any] = []
+        at_once = max(1, MAX_THREADS_AT_ONCE // (loads.ranks * loads.threads))
+        for first in range(0, len(settings), at_once):
+            part = settings[first : first + at_once]
+            counts = counted(loads, _in_settings(values, part), share.node)
+            means = [_of_mean_rank(loads, share, count) for count in _kernel_counts(counts)]
+            results += np.stack(
+                [np.broadcast_to(mean, len(part)) for mean in means], axis=1
+            ).tolist()
         return results
 
     uncertain = _drawn_of_counts(values, share.node)
@@ -219,14 +224,26 @@ def _mean_counts(
     return {part: {name: next(means) for name in kernels} for part, kernels in at_medians.items()}
 
 
-def _in_setting(values: Values, setting: dict[str, float]) -> Values:
-    """Medians of a machine, but for the values of a setting, by path."""
+def _kernel_counts(counts: dict[str, Counts]) -> list[np.ndarray]:
+    """The counts of all kernels of all parts, [..., rank] each."""
+    return [count for kernels in counts.values() for count in kernels.values()]
 
-    def number(name: str, middle: float, low: float, high: float, stated: Value) -> float:
+
+def _of_mean_rank(loads: Loads, share: RanksOfPart, count: np.ndarray) -> Any:
+    """What the ranks of a share add to a count of the mean rank, from those of all ranks."""
+    return count[..., share.slice].sum(axis=-1) / loads.ranks
+
+
+def _in_settings(values: Values, settings: Sequence[dict[str, float]]) -> Values:
+    """Medians of a machine, but for what settings have, by path: arrays [setting, 1] of these."""
+
+    def numbers(name: str, middle: float, low: float, high: float, stated: Value) -> Any:
         _, _, path = name.partition("/")
-        return setting.get(path, middle)
+        if path not in settings[0]:
+            return middle
+        return np.array([[setting[path]] for setting in settings])
 
-    return replace(values, drawn=number)
+    return replace(values, drawn=numbers)
 
 
 def _drawn_of_counts(values: Values, node: Node) -> dict[str, Draws]:
@@ -389,7 +406,8 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
     """How often each kernel runs in a cycle, by part of COMPUTE, [rank], if all ranks were on such
     nodes.
 
-    `values`: medians, which say which thread of a rank is the slowest. Raises BadInput for a
+    `values`: medians, which say which thread of a rank is the slowest. Where some are arrays
+    [setting, 1], so are the counts that depend on them, [setting, rank]. Raises BadInput for a
     delivery that machines are not measured with.
 
     Example:
@@ -412,15 +430,17 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
     delivery = _delivery(loads, values, node)
     advancing = _advancing(loads, values, node)
     of_thread = _summed(delivery, advancing)
-    seconds = _times(of_thread, values, node)[loads.column]  # [rank, thread]
-    slowest = loads.column[np.arange(loads.ranks), seconds.argmax(axis=1)]  # column, [rank]
+    seconds = _times(of_thread, values, node).take(loads.column, axis=-1)  # [..., rank, thread]
+    slowest = loads.column[np.arange(loads.ranks), seconds.argmax(axis=-1)]  # column, [..., rank]
     deliver = _mean_thread(loads, delivery)
     deliver["t_spike"] = loads.arriving
     update = _mean_thread(loads, advancing)
     if _has_time(values, "cycle", node):
         update["cycle"] = np.ones(loads.ranks)
     mean = _mean_thread(loads, of_thread)
-    thread_wait = {name: count[slowest] - mean[name] for name, count in of_thread.items()}
+    thread_wait = {}
+    for name, count in of_thread.items():
+        thread_wait[name] = _of_columns(count, slowest) - mean[name]
     if node.threads > 1:  # E[max] of the fluctuation of threads that do the same
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
         fluctuation = {name: share * count for name, count in _summed(deliver, update).items()}
@@ -435,8 +455,18 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
 
 
 def _mean_thread(loads: Loads, counts: Counts) -> Counts:
-    """Counts of the mean thread of each rank, [rank], from those of columns."""
-    return {name: count[loads.column].mean(axis=1) for name, count in counts.items()}
+    """Counts of the mean thread of each rank, [..., rank], from those of columns."""
+    means = {}
+    for name, count in counts.items():
+        means[name] = np.asarray(count.take(loads.column, axis=-1).mean(axis=-1))
+    return means
+
+
+def _of_columns(count: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Counts [..., column] of one column for each rank, [..., rank]."""
+    if count.ndim == 1:
+        return np.asarray(count[columns])
+    return np.take_along_axis(count, columns, axis=-1)
 
 
 def _summed(*all_counts: Counts) -> Counts:
@@ -456,22 +486,21 @@ def _has_time(values: Values, name: str, node: Node) -> bool:
     return all(values.profile.get(path) is not None for path in paths)
 
 
-def _missed(cache_bytes: float, used_bytes: np.ndarray) -> np.ndarray:
+def _missed(cache_bytes: Any, used_bytes: np.ndarray) -> np.ndarray:
     """Share of accesses that such a cache misses, where so many bytes are in use; 0 for an unknown
     cache.
     """
-    if not cache_bytes:
-        return np.zeros_like(used_bytes)
-    missed: np.ndarray = np.maximum(0.0, 1 - cache_bytes / np.maximum(used_bytes, 1.0))
-    return missed
+    missed = np.maximum(0.0, 1 - cache_bytes / np.maximum(used_bytes, 1.0))
+    return np.where(np.asarray(cache_bytes) > 0, missed, 0.0)
 
 
-def _caches(values: Values, node: Node) -> tuple[float, float]:
+def _caches(values: Values, node: Node) -> tuple[Any, Any]:
     """Bytes of the second cache, and of a busy core's share of the last one; 0: unknown."""
-    last = values.get("node.l3", 0.0)
-    sharing = values.get("node.l3_cores", 0.0)
-    share = last / min(sharing, node.busy) if sharing else 0.0
-    return values.get("node.l2", 0.0) or share, share
+    sharing = np.minimum(values.get("node.l3_cores", 0.0), node.busy)
+    is_known = sharing > 0
+    share = np.where(is_known, values.get("node.l3", 0.0) / np.where(is_known, sharing, 1.0), 0.0)
+    second = np.asarray(values.get("node.l2", 0.0))
+    return np.where(second > 0, second, share), share
 
 
 def _ring_bytes(loads: Loads) -> np.ndarray:

@@ -132,7 +132,7 @@ def test_a_distribution_is_looked_up_as_it_is_interpolated(sd):
     x = distribution.x
     wanted = np.linspace(0.9 * x[0], 1.1 * x[-1], 5001).reshape(3, -1)
     interpolated = np.interp(wanted, x, distribution.below)
-    np.testing.assert_allclose(distribution.at(wanted), interpolated, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(distribution.at(wanted, 1.0), interpolated, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,5 +145,5 @@ def test_ranks_side_by_side_are_as_probably_in_time_as_one_by_one(seed):
     one_by_one = np.ones(len(grid))
     for mean in meeting._rounded_means(meeting.SimilarRanks(means, jitter)):
         sd = np.hypot(meeting._window_sd(jitter, 5), 0.02)
-        one_by_one *= meeting._distribution(jitter, 5, float(sd)).at(grid / mean)
+        one_by_one *= meeting._distribution(jitter, 5, float(sd)).at(grid, mean)
     np.testing.assert_allclose(together, one_by_one, rtol=1e-12)

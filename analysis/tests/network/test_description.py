@@ -1,5 +1,6 @@
 """A prediction knows the fields that the mini-app knows, and no others."""
 
+import copy
 import re
 from collections import defaultdict
 
@@ -9,7 +10,8 @@ from small_network import describe
 from spikemark.core import places
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign
-from spikemark.network import description
+from spikemark.network import description, fields
+from spikemark.network.presets import PRESETS
 
 
 def documented() -> list[dict[str, set[str]]]:
@@ -38,7 +40,7 @@ def test_all_fields_of_the_format_are_known():
         next(table for table in tables if name in table[""])
         for name in ("format_version", "period", "indegree", "size")
     )
-    for kind, fields in {
+    for kind, names in {
         "Description": run[""] | {group for group in run if group},
         "Time": run["time"],
         "Network": run["network"],
@@ -48,7 +50,7 @@ def test_all_fields_of_the_format_are_known():
         "Population": population[""] | {"neuron"},
     }.items():
         known = getattr(description, kind).model_fields
-        assert {about.alias or name for name, about in known.items()} == fields, kind
+        assert {about.alias or name for name, about in known.items()} == names, kind
 
 
 @pytest.mark.parametrize(
@@ -123,3 +125,55 @@ def test_integers_may_have_a_point():
     known = description.read_description(asked)
     assert (known.network.populations[0].size, known.delay_ratio) == (40, 1)
     assert isinstance(known.network.populations[0].size, int) and isinstance(known.delay_ratio, int)
+
+
+#: Values that some fields allow and others refuse.
+PLANTED = (
+    *(None, True, -1, 0, 1, 1.0, 1.5, 1e300, float("nan"), float("inf"), "", "area", "x\0y"),
+    *([], [1], [1.5], ["area"], [[]], [None], [{}], {}, {"mean": 1.0}, {"no_such_field": 1}, (1,)),
+)
+
+
+def paths_in(part, path=()):
+    """The paths of all parts of a description, as tuples of keys and positions."""
+    numbered = ()
+    if isinstance(part, dict):
+        numbered = part.items()
+    if isinstance(part, list):
+        numbered = enumerate(part)
+    for key, inner in numbered:
+        yield (*path, key)
+        yield from paths_in(inner, (*path, key))
+
+
+def verdict(content):
+    """What the check says of a description; None where it finds no fault."""
+    try:
+        fields.check(content)
+    except BadInput as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("preset", ["dpsnn", "mam-benchmark", "microcircuit"])
+def test_a_quick_look_lets_no_fault_pass(preset, monkeypatch):
+    options = {"dpsnn": {"columns": "2x2"}, "mam-benchmark": {"areas": 2}}.get(preset, {})
+    whole = PRESETS[preset].describe(**options)
+    of_network = whole["network"]
+    for kind in ("populations", "projections"):
+        of_network[kind] = of_network[kind][:3]
+    planted = []
+    for *outer, last in paths_in(whole):
+        for value in PLANTED:
+            content = copy.deepcopy(whole)
+            part = content
+            for key in outer:
+                part = part[key]
+            part[last] = value
+            planted.append(content)
+    quick = [verdict(content) for content in planted]
+    monkeypatch.setattr(fields, "_all_fit", lambda objects, rules: False)
+    slow = [verdict(content) for content in planted]
+    assert quick == slow
+    assert slow.count(None) > len(slow) // 20
+    assert slow.count(None) < len(slow) // 2

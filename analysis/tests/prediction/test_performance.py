@@ -9,6 +9,7 @@ from small_machine import Machine, Value
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.machines.values import Values
+from spikemark.models import recursion
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.network.description import read_description
 from spikemark.network.placement import PLACEMENTS, neurons
@@ -16,7 +17,7 @@ from spikemark.network.presets import mam_benchmark, microcircuit
 from spikemark.prediction import draws
 from spikemark.prediction.draws import Recorder
 from spikemark.prediction.layout import MachineLayout
-from spikemark.prediction.performance import PARTS, kernel, performance
+from spikemark.prediction.performance import PARTS, counted, kernel, performance
 from spikemark.prediction.workload import Counting, Loads, rates_of
 
 NETWORK = mam_benchmark.describe(areas=8, neurons_per_area=6000, indegree=400) | {
@@ -194,3 +195,64 @@ def test_only_assumptions_of_priors_are_shared_by_nodes_of_a_processor():
     names = [profile.draws_of("node.bandwidth") for profile in (own, prior)]
     assert names == [own.identity, "processor epyc-9654"]
     assert own.draws_of("jitter.cv") == names[1]
+
+
+@pytest.mark.parametrize("known", [("node.l2", "node.l3", "node.l3_cores"), ("node.l3",), ()])
+@pytest.mark.parametrize("name", ["jureca-dc", "supermuc-ng"])
+def test_counts_in_several_settings_are_those_of_each(name, known):
+    profile = machines.filled(machines.load(name))
+    left_out = {"node.l2", "node.l3", "node.l3_cores"} - set(known)
+    values = {path: value for path, value in profile.values.items() if path not in left_out}
+    for path in (*known, "jitter.cv"):
+        stated = values[path].value
+        values[path] = replace(values[path], interval=(stated / 2, 2 * stated))
+    machine = replace(profile, values=values)
+    network = mam_benchmark.describe(areas=5, neurons_per_area=60_001, indegree=4000)
+    loads = Loads.count(network, ranks=6, threads=8, hz=rates_of(network).hz)
+    node = MachineLayout.from_machine(machine, ranks=6, threads=8, ranks_per_node=2).shares[0].node
+    settings = [
+        {"node.l2": 3e5, "node.l3": 2e6, "node.l3_cores": 4.0, "jitter.cv": 0.1},
+        {"node.l2": 1e6, "node.l3": 1e8, "node.l3_cores": 1.5, "jitter.cv": 0.01},
+        {"node.l2": 4e3, "node.l3": 1e5, "node.l3_cores": 99.0, "jitter.cv": 0.3},
+    ]
+
+    def of(chosen):
+        def number(name, middle, low, high, stated):
+            values = [setting.get(name.partition("/")[2], middle) for setting in chosen]
+            return np.array(values)[:, None] if len(chosen) > 1 else values[0]
+
+        return counted(loads, Values(machine, number), node)
+
+    together = of(settings)
+    moved = set()
+    for position, setting in enumerate(settings):
+        alone = of([setting])
+        assert {part: list(kernels) for part, kernels in alone.items()} == {
+            part: list(kernels) for part, kernels in together.items()
+        }
+        for part, kernels in alone.items():
+            for kernel_name, count in kernels.items():
+                found = np.broadcast_to(together[part][kernel_name], (3, 6))
+                np.testing.assert_allclose(found[position], count, rtol=1e-12, atol=1e-9)
+                if np.ptp(found, axis=0).any():
+                    moved.add((part, kernel_name))
+    assert ("thread_wait", "t_next") in moved
+    has_caches = {"node.l3", "node.l3_cores"} <= set(known)
+    assert (("deliver", "clock") in moved) == has_caches
+
+
+@pytest.mark.parametrize("step", [1, 3, 10])
+def test_steps_of_cycles_are_summed_and_the_last_may_be_shorter(step):
+    times = np.random.default_rng(1).random((10, 2, 5))
+    expected = [times[begin : begin + step].sum(axis=0) for begin in range(0, 10, step)]
+    np.testing.assert_allclose(recursion._sums_of_steps(times, step), expected, rtol=1e-15)
+
+
+def test_draws_that_are_kept_cannot_be_changed():
+    kept = draws.normal("an input of this test")
+    copy = kept.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        kept += 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        Recorder().normal("an input of this test")[0] = 1.0
+    np.testing.assert_array_equal(draws.normal("an input of this test"), copy)

@@ -363,3 +363,12 @@ def test_advice_on_given_nodes_says_nothing_of_others(tmp_path):
         advice = spikemark.advise(network, file, **asked_about)
         text = " ".join(advice.screen().lines)
         assert ("no number of nodes" in text) == (nodes is None)
+
+
+def test_a_schedule_of_lanes_between_given_areas_is_among_those_that_are_tried():
+    described = question.of_preset("music-cells", rate=3.0)
+    jureca = machines.filled(machines.load("jureca-dc"))
+    assert isinstance(described.description["schedule"], list)
+    found = search.mini_app(described, jureca, nodes=1)
+    name = find_schedule(described.description["schedule"]).name
+    assert name in {found_option.way.schedule for found_option in found.options}

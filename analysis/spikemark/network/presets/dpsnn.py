@@ -267,7 +267,7 @@ def _populations(area: str, options: DpsnnOptions) -> list[dict[str, Any]]:
             "name": f"{area}-{name}",
             "area": area,
             "size": size,
-            "neuron": NEURONS_OF["I" if name == "I" else "E"],
+            "neuron": dict(NEURONS_OF["I" if name == "I" else "E"]),
             "external": external,
         }
         populations.append(population)

@@ -148,12 +148,17 @@ class MamBenchmarkOptions(RunOptions):
         projections: list[dict[str, Any]] = []
         for name in names:
             projections.append(
-                {"source": name, "target": name, "indegree": from_own, "delay": within}
+                {"source": name, "target": name, "indegree": from_own, "delay": dict(within)}
             )
             if from_others:
                 others = [other for other in names if other != name]
                 projections.append(
-                    {"source": others, "target": name, "indegree": from_others, "delay": between}
+                    {
+                        "source": others,
+                        "target": name,
+                        "indegree": from_others,
+                        "delay": dict(between),
+                    }
                 )
         return self.run(populations, projections, self.resolution_ms, shortest_within)
 

@@ -167,7 +167,9 @@ class MusicOptions(StrictOptions):
             if row * g + column < remainder:
                 size += 1
             name = _tile(application, place, owners)
-            populations.append({"name": name, "area": areas[owner], "size": size, "neuron": neuron})
+            populations.append(
+                {"name": name, "area": areas[owner], "size": size, "neuron": dict(neuron)}
+            )
         return populations
 
     def _projections(
@@ -187,7 +189,7 @@ class MusicOptions(StrictOptions):
                     "source": [_tile(sender, source, owners) for source in places],
                     "target": _tile(receiver, place, owners),
                     "indegree": indegree,
-                    "delay": delay,
+                    "delay": dict(delay),
                 }
             )
         return projections

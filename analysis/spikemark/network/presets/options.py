@@ -11,7 +11,7 @@ from spikemark.core.fields import whole_as_integer
 from spikemark.core.validation import invalid
 from spikemark.network.description import read_time
 from spikemark.network.exchanges import EXCHANGES
-from spikemark.network.fields import CHOICES, CONTAINERS, check
+from spikemark.network.fields import CHOICES, check
 from spikemark.network.placement import check_name
 from spikemark.network.placement_text import field_of
 from spikemark.network.schedules import SCHEDULES
@@ -57,18 +57,6 @@ class _Runnable(Protocol):
     simulate_ms: float
 
 
-def _without_shared_parts(value: Any) -> Any:
-    """A copy in which each dict and list stands at one place only."""
-    if not isinstance(value, CONTAINERS):
-        return value
-    copy = value.copy()
-    numbered = copy.items() if isinstance(copy, dict) else enumerate(copy)
-    for place, part in numbered:
-        if isinstance(part, CONTAINERS):  # most parts are numbers and texts
-            copy[place] = _without_shared_parts(part)
-    return copy
-
-
 class StrictOptions(BaseModel):
     """Options of a preset, which are known and finite."""
 
@@ -93,11 +81,12 @@ class StrictOptions(BaseModel):
         Raises:
             BadInput: naming the option, its value and what is expected.
         """
-        description = choose(cls, options, full).description()
-        return {name: _without_shared_parts(part) for name, part in description.items()}
+        return choose(cls, options, full).description()
 
     def description(self) -> dict[str, Any]:
-        """The run description for these options. Raises BadInput for what it cannot hold."""
+        """The run description for these options: each dict and list stands at one place only, and
+        in no other description. Raises BadInput for what it cannot hold.
+        """
         raise NotImplementedError
 
     def expect(self, holds: object, name: str, expected: str) -> None:

@@ -159,16 +159,15 @@ class VoxelsOptions(RunOptions):
         projections: list[dict[str, Any]] = []
         for number in range(self.voxels):
             name = f"voxel{number}"
-            inputs = self._inputs_from_others(voxels.sources[[number]])
+            inputs = self._means_of_others(voxels.sources[[number]])
             sizes = {"E": voxels.excitatory[number], "I": voxels.inhibitory[number]}
             for kind, size in sizes.items():
                 target = name + kind
-                population = {"name": target, "area": name, "size": int(size), "neuron": neuron}
-                populations.append(population)
+                population = {"name": target, "area": name, "size": int(size)}
+                populations.append(population | {"neuron": dict(neuron)})
                 projections += self._local_inputs(name, target)
-                projections += [
-                    {"source": source, "target": target, **fields} for source, fields in inputs
-                ]
+                for source, mean in inputs:
+                    projections.append(self._input_from_other(source, target, mean))
         return self.run(populations, projections)
 
     def _local_inputs(self, voxel: str, target: str) -> list[dict[str, Any]]:
@@ -179,28 +178,35 @@ class VoxelsOptions(RunOptions):
             "source": f"{voxel}E",
             "target": target,
             "indegree": from_e,
-            "delay": delay,
+            "delay": dict(delay),
         }
         inhibition = {
             "source": f"{voxel}I",
             "target": target,
             "indegree": from_i,
             "weight": INHIBITION,
-            "delay": delay,
+            "delay": dict(delay),
         }
         return [excitation, inhibition]
 
-    def _inputs_from_others(self, row: "sparse.csr_array") -> list[tuple[str, dict[str, Any]]]:
-        """Sources in other voxels, and in-degree and delay of each; `row` of `Voxels.sources`."""
+    def _means_of_others(self, row: "sparse.csr_array") -> list[tuple[str, float]]:
+        """Sources in other voxels, and the mean in-degree of each; `row` of `Voxels.sources`."""
         from_others = self.indegree - sum(self.local)
         means = row.data.astype(float) * from_others
-        delay = {"distribution": "constant", "mean": self.delay_ms}
         inputs = []
         for voxel, mean in sorted(zip(row.indices.tolist(), means.tolist(), strict=True)):
             if mean >= MIN_MEAN_SYNAPSES:
-                indegree = {"mean": round(mean, 9), "distribution": "poisson"}
-                inputs.append((f"voxel{voxel}E", {"indegree": indegree, "delay": delay}))
+                inputs.append((f"voxel{voxel}E", round(mean, 9)))
         return inputs
+
+    def _input_from_other(self, source: str, target: str, mean: float) -> dict[str, Any]:
+        """The projection onto a population from another voxel."""
+        return {
+            "source": source,
+            "target": target,
+            "indegree": {"mean": mean, "distribution": "poisson"},
+            "delay": {"distribution": "constant", "mean": self.delay_ms},
+        }
 
     @property
     def local(self) -> tuple[int, int]:
@@ -331,7 +337,7 @@ describe = VoxelsOptions.describe
 class _GraphContent(BaseModel):
     """A coarse graph as `Options.description` writes it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
     kind: Literal["voxel graph"]
     format_version: Annotated[int, Field(ge=1, le=1)]
     options: dict[str, Any]
