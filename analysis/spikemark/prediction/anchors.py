@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
@@ -652,6 +651,8 @@ def _effect_draws(
 
 def _sd_with_tails(sd: float, number: float) -> float:
     """The spread of an effect, wider by Student's t where few effects are known."""
+    from scipy import special
+
     return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
 
 

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from spikemark.machines.profile import Value, is_between_nodes
 
@@ -40,6 +39,8 @@ def normal(name: str, n: int = N) -> Draws:
     >>> draws.shape, bool((draws == normal("jureca-dc/node.clock")).all())
     ((2048,), True)
     """
+    from scipy import special
+
     order = np.random.default_rng(zlib.crc32(name.encode())).permutation(n)
     draws: Draws = special.ndtri((order + 0.5) / n)
     return draws
@@ -145,6 +146,8 @@ def _design(name: str, columns: int) -> Draws:
     A Latin hypercube whose columns are as good as uncorrelated (Iman and Conover 1982): what is
     uncorrelated is put into the order of ranks.
     """
+    from scipy import special
+
     scores = special.ndtri((np.arange(SETTINGS) + 0.5) / SETTINGS)
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     numbers = rng.permuted(np.tile(scores, (columns, 1)), axis=1)  # [column, setting]
