@@ -29,21 +29,30 @@ Draws = NDArray[np.float64]
 Result = TypeVar("Result", float, list[float])
 
 
+@lru_cache(maxsize=512)
 def normal(name: str, n: int = N) -> Draws:
-    """Standard normal draws of an input, shape (n,).
+    """Standard normal draws of an input, shape (n,); nobody may change them.
 
     They are a Latin hypercube: one draw in each of n intervals of equal probability, in an order
-    that follows from `name` alone.
+    that follows from `name` alone. A search asks for the same ones again and again.
 
     >>> draws = normal("jureca-dc/node.clock")
     >>> draws.shape, bool((draws == normal("jureca-dc/node.clock")).all())
     ((2048,), True)
     """
+    order = np.random.default_rng(zlib.crc32(name.encode())).permutation(n)
+    draws = _scores(n)[order]
+    draws.setflags(write=False)
+    return draws
+
+
+@cache
+def _scores(n: int) -> Draws:
+    """The middles of n intervals of equal probability of a standard normal number, shape (n,)."""
     from scipy import special
 
-    order = np.random.default_rng(zlib.crc32(name.encode())).permutation(n)
-    draws: Draws = special.ndtri((order + 0.5) / n)
-    return draws
+    scores: Draws = special.ndtri((np.arange(n) + 0.5) / n)
+    return scores
 
 
 def log_normal(name: str, value: float, low: float, high: float) -> Draws:
@@ -146,9 +155,7 @@ def _design(name: str, columns: int) -> Draws:
     A Latin hypercube whose columns are as good as uncorrelated (Iman and Conover 1982): what is
     uncorrelated is put into the order of ranks.
     """
-    from scipy import special
-
-    scores = special.ndtri((np.arange(SETTINGS) + 0.5) / SETTINGS)
+    scores = _scores(SETTINGS)
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     numbers = rng.permuted(np.tile(scores, (columns, 1)), axis=1)  # [column, setting]
     if columns > 1:
