@@ -26,8 +26,8 @@ from spikemark.records.record import Run
 ANALYSIS = Path(__file__).parents[1]
 PACKAGES = ("spikemark", "spikemark_studies", "spikemark_tender")
 PROMPT = ">>> "
-#: Examples show words and numbers of their figures, and the drawing takes most of the time; but that
-#: of the module which draws.
+#: Examples of all but one of these modules show words of their figures; drawing takes most of the
+#: time.
 UNDRAWN, DRAWING = "spikemark.report.", "spikemark.report.plots"
 PROGRAMS = ("echo", "false", "sh", "true")  #: which examples may start
 

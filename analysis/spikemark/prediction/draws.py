@@ -94,8 +94,10 @@ def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     """
     names = [name for name, draws in inputs.items() if np.ptp(draws) > 0]
     varying = [inputs[name] for name in names]
-    ranks = np.argsort(np.argsort([result, *varying]))
-    explained = np.atleast_2d(np.corrcoef(ranks))[0, 1:] ** 2
+    ranks = np.argsort(np.argsort([result, *varying])).astype(float)
+    of_result, *of_inputs = ranks - ranks.mean(axis=1, keepdims=True)
+    explained = np.square([of_input @ of_result for of_input in of_inputs])
+    explained /= (of_result @ of_result) ** 2  # ranks of all inputs have the same variance
     by_name = zip(names, explained.tolist(), strict=True)
     return dict(sorted(by_name, key=lambda item: -item[1]))
 
