@@ -19,6 +19,7 @@ LONGEST = (
     "test_no_option_is_ignored.py",
     "test_papers.py",
     "test_agreement.py",
+    "test_record.py",
     "test_examples.py",
 )
 #: Markers of tests that nobody wants by surprise: they take minutes, or need what a host may lack.

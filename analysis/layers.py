@@ -147,6 +147,8 @@ def imports_of(module: Module) -> Iterator[Import]:
 
 def _imports_below(node: ast.AST, module: Module, in_function: bool) -> Iterator[Import]:
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):  # most nodes; no import is among them
+            continue
         if isinstance(child, ast.ImportFrom):
             source = _absolute(child, module)
             for alias in child.names:
@@ -154,7 +156,7 @@ def _imports_below(node: ast.AST, module: Module, in_function: bool) -> Iterator
         elif isinstance(child, ast.Import):
             for alias in child.names:
                 yield _import(alias.name, None, child.lineno, in_function, alias.asname)
-        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
         yield from _imports_below(child, module, in_function or is_function)
 
 

@@ -124,7 +124,9 @@ def _last_place(error: BaseException) -> str:
 def _in_a_process(reader: Reader, folder: Path) -> str | None:
     """The same in a process of its own, whose death by a signal is a complaint."""
     read_end, write_end = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
     if child == 0:
         try:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)

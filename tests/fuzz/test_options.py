@@ -11,6 +11,7 @@ import os
 import resource
 import sys
 import traceback
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -131,7 +132,9 @@ def complaint(words: list[str], folder: Path) -> str | None:
     errors = folder / "errors"
     words = [word.replace("{}", str(folder)) for word in words]
     process = multiprocessing.get_context("fork").Process(target=_run, args=(words, errors))
-    process.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        process.start()
     process.join(PATIENCE_S)
     if process.is_alive():
         process.kill()

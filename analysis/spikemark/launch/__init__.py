@@ -169,6 +169,7 @@ __all__ = [
     "Nodes",
     "launch",
     "machine_name",
+    "mpirun",
     "nodes_at_hand",
     "process",
     "sampler",

@@ -174,10 +174,19 @@ def cluster_name() -> str | None:
     name = os.environ.get("SLURM_CLUSTER_NAME")
     if name:
         return name
+    program = shutil.which("scontrol")
+    return _cluster_of(program) if program else None
+
+
+@functools.cache
+def _cluster_of(scontrol: str) -> str | None:
+    """The name of the cluster whose controller this program asks: once, though for each of a
+    thousand runs somebody wants to know it.
+    """
     # ping answers at once; other commands wait for the controller.
     with contextlib.suppress(BadInput):
-        if shutil.which("scontrol") and " is UP" in _ask("scontrol", "ping", limit_s=SHORT_LIMIT_S):
-            config = _ask("scontrol", "show", "config")
+        if " is UP" in _ask(scontrol, "ping", limit_s=SHORT_LIMIT_S):
+            config = _ask(scontrol, "show", "config")
             match = re.search(r"^ClusterName\s*=\s*(\S+)", config, re.MULTILINE)
             return match[1] if match else None
     return None

@@ -8,7 +8,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from spikemark.core.fields import check_whole
 
@@ -32,6 +31,8 @@ def expected_maximum(m: int) -> float:
         >>> round(expected_maximum(2), 6) == round(1 / math.sqrt(math.pi), 6)
         True
     """
+    from scipy import special
+
     check_whole("m", m)
     if m == 1:
         return 0.0
@@ -61,6 +62,8 @@ def interval_of_maxima(mean: float, sd: float, m: int, level: float = 0.99) -> t
         >>> round(low, 2), round(high, 2)
         (-1.96, 1.96)
     """
+    from scipy import special
+
     tail = (1 - level) / 2
     low = float(special.ndtri_exp(math.log(tail) / m))
     high = float(special.ndtri_exp(math.log1p(-tail) / m))

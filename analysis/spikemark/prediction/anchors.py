@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
@@ -208,34 +207,28 @@ class State(NamedTuple):
 def _infer(
     runs: Sequence[PublishedRun],
     spread: Spreads,
-    start: State | None = None,
-    learn: bool = False,
     offers: "OfferedMachines | None" = None,
-    other: "OtherGuess | None" = None,
 ) -> State:
-    """What measured runs of one program say of its effects and costs (inference.py).
+    """What measured runs of one program say of its effects (inference.py).
 
     Args:
         runs: the measured ones.
         spread: what is known of effects and costs.
-        start: where to begin.
-        learn: the costs are unknown too; otherwise those of `spread` hold.
         offers: what is expected of the effects of offers among the machines.
-        other: a cost that begins from another guess.
     """
     program = runs[0].program
     keys = _keys_in_order(runs)
-    guesses = _guessed_costs(program, other)
+    guesses = find(program).guesses
     costs = spread.costs.get(program, guesses)
     times = _measured_times(runs, keys, costs, offers)
-    prior = _prior(runs, keys, guesses, spread, offers)
-    if start is None:
-        begin = _start(program, keys, costs, times)
-    else:
-        begin = np.append(start.mean, start.costs)
+    prior = _prior(program, keys, guesses, spread, offers.sds(runs) if offers else {})
+    begin = _start(program, keys, costs, times)
+    return _state(keys, inference.posterior(times, prior, begin, free=len(keys)))
+
+
+def _state(keys: Sequence[Key], posterior: inference.Posterior) -> State:
+    """What a posterior says of the effects, and of the costs."""
     effects = len(keys)
-    free = len(begin) if learn else effects
-    posterior = inference.posterior(times, prior, begin, free)
     return State(
         keys,
         mean=posterior.mode[:effects],
@@ -278,19 +271,18 @@ def _measured_times(
 
 
 def _prior(
-    runs: Sequence[PublishedRun],
+    program: str,
     keys: Sequence[Key],
     guesses: Array,
     spread: Spreads,
-    offers: "OfferedMachines | None",
+    of_offers: Mapping[Key, float],
 ) -> inference.Prior:
-    """Effects are 0 within their spreads, log costs their guesses within COST_SD."""
-    of_offers = {}
-    if offers is not None:
-        of_offers = offers.sds(runs)
+    """Effects are 0 within their spreads, log costs their guesses within COST_SD; `of_offers`: the
+    log SDs of effects of offers.
+    """
     sds = []
     for key in keys:
-        usual, _ = spread.of(key, runs[0].program)
+        usual, _ = spread.of(key, program)
         sds.append(of_offers.get(key, usual))
     return inference.Prior(
         mean=np.append(np.zeros(len(keys)), guesses),
@@ -712,6 +704,8 @@ def _effect_draws(
 
 def _sd_with_tails(sd: float, number: float) -> float:
     """The spread of an effect, wider by Student's t where few effects are known."""
+    from scipy import special
+
     return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
 
 
@@ -972,23 +966,42 @@ def fit_spreads(runs: tuple[PublishedRun, ...], other: OtherGuess | None = None)
         >>> sorted(fitted.costs)
         ['dpsnn']
     """
-    programs = sorted({run.program for run in runs})
-    groups = {}
-    for program in programs:
-        groups[program] = _connected([run for run in runs if run.program == program])
     spread = Spreads()
+    evidence = {}
     states: dict[str, State] = {}
+    for program in sorted({run.program for run in runs}):
+        group = _connected([run for run in runs if run.program == program])
+        guesses = _guessed_costs(program, other)
+        evidence[program] = _evidence(group, guesses)
+        keys, times = evidence[program]
+        begin = _start(program, keys, guesses, times)
+        effects = len(keys)
+        states[program] = State(keys, begin[:effects], np.zeros((effects, effects)), guesses)
     for _ in range(EM_STEPS):
-        for program, group in groups.items():
-            states[program] = _infer(
-                group, spread, start=states.get(program), learn=True, other=other
-            )
+        for program, (keys, times) in evidence.items():
+            prior = _prior(program, keys, _guessed_costs(program, other), spread, {})
+            begin = np.append(states[program].mean, states[program].costs)
+            posterior = inference.posterior(times, prior, begin, free=len(begin))
+            states[program] = _state(keys, posterior)
         by_key = {}
         for key, moments in _moments(states).items():
             by_key[key] = _spread_of(moments, GUESS[key.aspect], key, spread)
         costs = {program: state.costs for program, state in states.items()}
         spread = Spreads(by_key, costs)
     return spread
+
+
+def _evidence(
+    runs: Sequence[PublishedRun], costs: Array
+) -> tuple[list[Key], inference.MeasuredTimes]:
+    """The effects of runs, and their times. Raises ValueError for a run on an offer: how much its
+    effects act would follow the costs, which are not known yet.
+    """
+    on_offers = [run.machine.title for run in runs if run.machine.is_offer]
+    if on_offers:
+        raise ValueError(f"{on_offers[0]}: costs are learnt from machines with published runs")
+    keys = _keys_in_order(runs)
+    return keys, _measured_times(runs, keys, costs, offers=None)
 
 
 class Moment(NamedTuple):

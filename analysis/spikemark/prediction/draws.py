@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from spikemark.machines.profile import Value, is_between_nodes
 
@@ -36,16 +35,25 @@ def normal(name: str, n: int = N) -> Draws:
     """Standard normal draws of an input, shape (n,), which cannot be changed.
 
     They are a Latin hypercube: one draw in each of n intervals of equal probability, in an order
-    that follows from `name` alone.
+    that follows from `name` alone. A search asks for the same ones again and again.
 
     >>> draws = normal("jureca-dc/node.clock")
     >>> draws.shape, bool((draws == normal("jureca-dc/node.clock")).all())
     ((2048,), True)
     """
     order = np.random.default_rng(zlib.crc32(name.encode())).permutation(n)
-    draws: Draws = special.ndtri((order + 0.5) / n)
-    draws.flags.writeable = False
+    draws = _scores(n)[order]
+    draws.setflags(write=False)
     return draws
+
+
+@cache
+def _scores(n: int) -> Draws:
+    """The middles of n intervals of equal probability of a standard normal number, shape (n,)."""
+    from scipy import special
+
+    scores: Draws = special.ndtri((np.arange(n) + 0.5) / n)
+    return scores
 
 
 def log_normal(name: str, value: float, low: float, high: float) -> Draws:
@@ -87,8 +95,10 @@ def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     """
     names = [name for name, draws in inputs.items() if np.ptp(draws) > 0]
     varying = [inputs[name] for name in names]
-    ranks = np.argsort(np.argsort([result, *varying]))
-    explained = np.atleast_2d(np.corrcoef(ranks))[0, 1:] ** 2
+    ranks = np.argsort(np.argsort([result, *varying])).astype(float)
+    of_result, *of_inputs = ranks - ranks.mean(axis=1, keepdims=True)
+    explained = np.square([of_input @ of_result for of_input in of_inputs])
+    explained /= (of_result @ of_result) ** 2  # ranks of all inputs have the same variance
     by_name = zip(names, explained.tolist(), strict=True)
     return dict(sorted(by_name, key=lambda item: -item[1]))
 
@@ -148,7 +158,7 @@ def _design(name: str, columns: int) -> Draws:
     A Latin hypercube whose columns are as good as uncorrelated (Iman and Conover 1982): what is
     uncorrelated is put into the order of ranks.
     """
-    scores = special.ndtri((np.arange(SETTINGS) + 0.5) / SETTINGS)
+    scores = _scores(SETTINGS)
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     numbers = rng.permuted(np.tile(scores, (columns, 1)), axis=1)  # [column, setting]
     if columns > 1:

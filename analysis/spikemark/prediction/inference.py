@@ -61,16 +61,43 @@ class MeasuredTimes:
             >>> np.exp(log_seconds).round(1).tolist(), derivatives.tolist()
             ([4.0], [[0.75, 0.75, 0.25]])
         """
-        effects, log_costs = np.split(unknowns, [self.acting.shape[2]])
-        cost_s = self.counts * np.exp(log_costs)  # [run, cost]
-        factor = np.exp(self.acting @ effects + self.expected) * self.in_seconds  # [part, run]
-        part_s = factor * (self.of_part @ cost_s.T)  # [part, run]
+        cost_s, factor, part_s = self._parts(unknowns)
         total_s = part_s.sum(axis=0)
         share_of_part = (part_s / total_s)[:, :, np.newaxis]
         by_effect = (share_of_part * self.acting).sum(axis=0)
         factor_of_cost = factor[self.of_part.argmax(axis=0)].T  # [run, cost]
         by_cost = cost_s * factor_of_cost / total_s[:, np.newaxis]
         return np.log(total_s), np.hstack([by_effect, by_cost])
+
+    def modelled(self, unknowns: Array) -> Array:
+        """Log seconds of the model, [run]; `unknowns`: effects, then log costs.
+
+        Example:
+            >>> times = MeasuredTimes(
+            ...     log_seconds=np.log([6.0]),
+            ...     weights=np.ones(1),
+            ...     counts=np.array([[3.0, 1.0]]),
+            ...     of_part=np.eye(2, dtype=bool),
+            ...     acting=np.array([[[1.0]], [[0.0]]]),
+            ...     expected=np.zeros((2, 1)),
+            ...     in_seconds=np.ones((2, 1), dtype=bool),
+            ... )
+            >>> np.exp(times.modelled(np.log([2.0, 1.0, 1.0]))).round(1).tolist()
+            [7.0]
+        """
+        _, _, part_s = self._parts(unknowns)
+        log_seconds: Array = np.log(part_s.sum(axis=0))
+        return log_seconds
+
+    def _parts(self, unknowns: Array) -> tuple[Array, Array, Array]:
+        """Seconds of the costs, [run, cost], the factor of the effects of each part, and its
+        seconds, [part, run].
+        """
+        number = self.acting.shape[2]
+        effects, log_costs = unknowns[:number], unknowns[number:]
+        cost_s = self.counts * np.exp(log_costs)
+        factor = np.exp(self.acting @ effects + self.expected) * self.in_seconds
+        return cost_s, factor, factor * (self.of_part @ cost_s.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +157,14 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
         step *= min(1.0, LARGEST_STEP / max(abs(step).max(), 1e-9))
         moved = unknowns.copy()
         moved[:free] += step
-        while misfit - _misfit(times, prior, moved) < LEAST_GAIN * (uphill @ step):
+        misfit_there = _misfit(times, prior, moved)
+        while misfit - misfit_there < LEAST_GAIN * (uphill @ step):
             step /= 2
             moved[:free] = unknowns[:free] + step
+            misfit_there = _misfit(times, prior, moved)
             if abs(step).max() < SMALLEST_STEP:
                 break
-        unknowns, misfit = moved, _misfit(times, prior, moved)
+        unknowns, misfit = moved, misfit_there
         if abs(step).max() < SMALLEST_STEP:
             break
     else:
@@ -150,7 +179,6 @@ def posterior(times: MeasuredTimes, prior: Prior, start: Array, free: int) -> Po
 
 def _misfit(times: MeasuredTimes, prior: Prior, unknowns: Array) -> float:
     """Minus the log of the posterior density, up to a constant: what the mode makes smallest."""
-    log_seconds, _ = times.linearised(unknowns)
-    of_runs = times.weights @ (times.log_seconds - log_seconds) ** 2
+    of_runs = times.weights @ (times.log_seconds - times.modelled(unknowns)) ** 2
     of_prior = (((unknowns - prior.mean) / prior.sd) ** 2).sum()
     return float(of_runs + of_prior) / 2

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from spikemark.models import recursion
 from spikemark.models.jitter import Jitter, Noise, slow_in_window, times_of_runs
@@ -226,6 +225,8 @@ def _below_alone(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarr
 
 def _below_on_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarray:
     """The same where ranks of a node share its deviation, over which the quadrature goes."""
+    from scipy import special
+
     jitter = group.jitter
     level = np.ones(1)
     share = np.ones(1)  # of the nodes that have a level
@@ -270,6 +271,8 @@ def _centres(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
 
     Long cycles come alike in spells and outside. Means within a cell of CENTRES count as one.
     """
+    from scipy import special
+
     count = np.arange(window + 1)  # of long cycles in the window
     of_count = np.diff(special.bdtr(count, window, jitter.minor_share), prepend=0.0)
     long = 1 + count * (jitter.minor_factor - 1) / window
@@ -290,6 +293,8 @@ def _centres(jitter: Jitter, window: int) -> tuple[np.ndarray, np.ndarray]:
 @lru_cache(maxsize=KEPT_TABLES)
 def _distribution(jitter: Jitter, window: int, sd: float) -> Distribution:
     """How the mean cycle of a window is distributed; `sd`: of windows of ordinary cycles."""
+    from scipy import special
+
     centre, weight = _centres(jitter, window)
     low, _, high = _ends(jitter, sd)
     entries = MAX_ENTRIES

@@ -6,8 +6,8 @@ table of a user's own runs.
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -76,6 +76,14 @@ class PublishedRun:
     #: The series from which a test is to predict it, if its row says so.
     anchor: str = ""
     aspects: str = ""  #: in what that series differs, such as machine+version
+
+    @cached_property
+    def _hash(self) -> int:
+        """Of all fields; a search asks for the effects of the same runs again and again."""
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def title(self) -> str:

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from spikemark.core.yaml_file import read_yaml
 
 from .table import Column
 from .words import change, integer, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Units that the words of a number say; `change`: a ratio, of which what it adds to 1 is said.
 WORDS_OF_UNITS: dict[str, Callable[[float], str]] = {"%": percent, "change": change}
@@ -96,10 +98,11 @@ def column(name: str, kind: str | None = None) -> Column:
     )
 
 
-def columns(frame: pd.DataFrame) -> list[Column]:
+def columns(frame: "pd.DataFrame") -> list[Column]:
     """A column for each of a frame.
 
     Example:
+        >>> import pandas as pd
         >>> [column.title for column in columns(pd.DataFrame({"ranks": [4], "spikes": [1000]}))]
         ['ranks', 'spikes (counted)']
     """

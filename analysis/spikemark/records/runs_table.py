@@ -10,9 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, Literal
 
 from spikemark.network.description import Description, read_description
 from spikemark.network.presets import PRESETS
@@ -25,6 +23,9 @@ from .phases import PARTS
 from .plan import Planned, SweepPlan
 from .record import Run
 from .schema import TotalCounts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Cores that other programs keep busy on a node of a run, from where its times are no evidence of
 #: speed.
@@ -122,10 +123,11 @@ def unit_of(column: str) -> str:
     return term(column).unit
 
 
-def units_of(frame: pd.DataFrame) -> dict[str, str]:
+def units_of(frame: "pd.DataFrame") -> dict[str, str]:
     """Units by column, of those that have one.
 
     Example:
+        >>> import pandas as pd
         >>> units_of(pd.DataFrame({"id": ["a"], "mean_s": [1.5]}))
         {'mean_s': 's'}
     """
@@ -133,13 +135,15 @@ def units_of(frame: pd.DataFrame) -> dict[str, str]:
     return {column: unit for column, unit in units.items() if unit}
 
 
-def typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
+def typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> "pd.DataFrame":
     """A frame of rows; columns and dtypes are RUN_COLUMNS or PHASE_COLUMNS, then all others.
 
     Example:
         >>> typed([{"id": "a", "mean_s": 1.0}], PHASE_COLUMNS).dtypes["mean_s"].name
         'float64'
     """
+    import pandas as pd  # takes a third of the time to import of a sweep
+
     frame = pd.DataFrame(rows)
     others = frame.columns.difference([*dtypes], sort=False)
     typed_frame: pd.DataFrame = frame.reindex(columns=[*dtypes, *others]).astype(dtypes)
@@ -148,7 +152,7 @@ def typed(rows: list[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
     return typed_frame
 
 
-def _of_one_type(values: pd.Series) -> pd.Series:
+def _of_one_type(values: "pd.Series") -> "pd.Series":
     """Values of a field of a grid; where some are text, such as lists, all of them become text."""
     is_text = values.map(lambda value: isinstance(value, str))
     if not is_text.any() or is_text[values.notna()].all():

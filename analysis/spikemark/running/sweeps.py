@@ -20,8 +20,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-import pandas as pd
-
 from spikemark import launch
 from spikemark.core import extras, places
 from spikemark.core.errors import BadInput, ending
@@ -34,7 +32,6 @@ from spikemark.network.named_files import stored
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import MACHINE_PREFIX, Experiment, as_list
-from spikemark.records.frames import Frames
 from spikemark.records.judged import OVERSUBSCRIBED, SHORTEST_S, enough_ms
 from spikemark.records.plan import PLAN_VERSION, SimulatedOn
 from spikemark.records.record import load_run
@@ -48,7 +45,10 @@ from .progress import Progress
 from .simulation import smpirun
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
+
+    from spikemark.records.frames import Frames
 
 #: Seconds for the end of what Snakemake has started.
 SNAKEMAKE_ENDING_S = 15.0
@@ -89,8 +89,10 @@ class SweepPlanAnswer(Answer):
         return " ".join(self.lines)
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """Id, label, ranks and threads of each run, and whether it is done."""
+        import pandas as pd
+
         return pd.DataFrame(self._rows)
 
     @property
@@ -140,7 +142,7 @@ class SweepOutcome(Answer):
     failed: dict[str, str] = field(default_factory=dict)  #: reason by label
     #: What is wrong with the workflow or with the records.
     complaints: list[str] = field(default_factory=list)
-    frames: Frames | None = None  #: the records as `conclude` read them
+    frames: "Frames | None" = None  #: the records as `conclude` read them
     headline: str | None = None  #: the answer in a sentence
     left_out: list[str] = field(default_factory=list)  #: what cannot run, and why
 
@@ -150,8 +152,10 @@ class SweepOutcome(Answer):
         return 1 if self.failed or self.complaints or self.headline is None else 0
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """Label and reason of each run that failed; `sm.load` reads those that did not."""
+        import pandas as pd
+
         rows = [{"label": label, "reason": reason} for label, reason in self.failed.items()]
         return pd.DataFrame(rows, columns=["label", "reason"])
 

@@ -47,6 +47,7 @@ def test_predict(network, spikemark):
     assert spikemark(*words)[1].splitlines()[0] == answer.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["mini-app", "nest"])
 def test_predictions_of_several_numbers_of_nodes_are_those_of_each(spikemark, program):
     mam = sm.network("mam", full=True)

@@ -130,3 +130,13 @@ def test_a_prediction_needs_no_frames(program):
     loaded = modules_loaded_by(*words, "--program", program)
     assert "spikemark.prediction.predicted" in loaded
     assert not loaded & {"pandas", "pyarrow", "matplotlib"}
+
+
+@pytest.mark.parametrize("module", ["spikemark.running.sweeps", "spikemark.running.simulation"])
+def test_a_workflow_and_its_simulated_runs_need_no_frames(module):
+    """Each of a sweep's processes would take half of its start for them, and for SciPy."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert module in loaded
+    assert not loaded & {"pandas", "pyarrow", "scipy", "matplotlib"}

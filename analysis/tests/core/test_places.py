@@ -52,6 +52,17 @@ def test_results_of_a_cluster_are_named_after_it(plant, tmp_path):
     assert sweeps.folder(smoke, "told", tmp_path).path == tmp_path / "smoke" / "told"
 
 
+def test_the_controller_is_asked_once_for_the_nodes_of_all_runs(plant, tmp_path):
+    """An answer takes it tens of milliseconds, and a sweep has up to thousands of runs."""
+    asked = tmp_path / "asked"
+    plant("scontrol", f"echo $* >> {asked}; {CONTROLLER}")
+    runs = experiments.expand(experiments.load_experiment("smoke"))
+    for run in runs:
+        sweeps.nodes_of(run)
+    assert len(runs) > 1
+    assert asked.read_text().splitlines() == ["ping", "show config"]
+
+
 def test_the_login_node_is_not_the_cluster(plant, tmp_path, monkeypatch):
     """Kernels are timed where the command runs; an allocation alone does not move it."""
     plant("scontrol", CONTROLLER)

@@ -111,7 +111,9 @@ def test_groups_are_the_connected_components_of_ranks_that_share_an_area(seed):
     assert sharing(where, ranks).tolist() == components.tolist()
 
 
-@pytest.mark.parametrize("preset", ["mam", "microcircuit", "voxels"])
+@pytest.mark.parametrize(
+    "preset", [pytest.param("mam", marks=pytest.mark.slow), "microcircuit", "voxels"]
+)
 def test_dense_and_sparse_matrices_of_pools_are_the_same(monkeypatch, preset):
     network = read_description(PRESETS[preset].describe()).network
     drawn = pools.source_pools(network)

@@ -229,3 +229,10 @@ def test_bad_commands_end_with_status_2(words, tmp_path, monkeypatch, spikemark)
     monkeypatch.chdir(tmp_path)
     status, _, error = spikemark(*words)
     assert status == 2 and error.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_costs_are_learnt_from_machines_with_published_runs_alone():
+    run = next(run for run in points.published() if run.program == "dpsnn")
+    offered = replace(run.machine, node_as="a node", network_as="a network", known_as="an offer")
+    with pytest.raises(ValueError, match="an offer"):
+        anchors.fit_spreads((run, replace(run, machine=offered)))

@@ -187,6 +187,7 @@ def test_a_thousand(check):
 LAYOUTS = [(1, 8), (4, 1), (32, 8)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "threads"), LAYOUTS)
 def test_an_assumed_value_that_moves_the_time_is_drawn(ranks, threads):
     stated = machines.load("jureca-dc")

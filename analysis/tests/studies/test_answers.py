@@ -355,6 +355,7 @@ def test_what_no_cost_of_nest_can_change_is_not_reproduced(nothing):
     assert open_to_both.reach[0] < 1.1 < open_to_both.value.value
 
 
+@pytest.mark.slow
 def test_what_was_measured_of_a_thread_of_nest_could_have_been_another(nothing, monkeypatch):
     """Updates that wait for memory, and updates that take more than delivery, contradict."""
     longer = claim_of("lober", "model-updates-longer")

@@ -14,6 +14,7 @@ from pathlib import Path
 import brute_force
 import numpy as np
 import pandas as pd
+from scipy.signal import lfilter
 from small_network import describe
 
 from spikemark.core.fields import assign
@@ -60,8 +61,7 @@ def compute_times(
     noise = rng.standard_normal((ranks, cycles))
     if ar1:
         noise[:, 1:] *= np.sqrt(1 - ar1**2)
-        for cycle in range(1, cycles):
-            noise[:, cycle] += ar1 * noise[:, cycle - 1]
+        noise = lfilter([1], [1, -ar1], noise, axis=1)  # each cycle from the one before
     means = mean_s * (1 + rank_sd * rng.standard_normal((ranks, 1)))
     return np.maximum(means + cv * mean_s * noise, 0.01 * mean_s)
 

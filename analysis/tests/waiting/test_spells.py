@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from spikemark.waiting.answer import answer
 from spikemark.waiting.spells import spells
@@ -11,9 +12,8 @@ from spikemark.waiting.trace import trace
 def noise(random, ranks, cycles, correlation, white) -> np.ndarray:
     """Noise [rank, cycle] of variance 1: drift, of which a share is independent."""
     drift = random.standard_normal((ranks, cycles))
-    for cycle in range(1, cycles):
-        drift[:, cycle] *= (1 - correlation**2) ** 0.5
-        drift[:, cycle] += correlation * drift[:, cycle - 1]
+    drift[:, 1:] *= (1 - correlation**2) ** 0.5
+    drift = lfilter([1], [1, -correlation], drift, axis=1)  # each cycle from the one before
     return (1 - white) ** 0.5 * drift + white**0.5 * random.standard_normal((ranks, cycles))
 
 

@@ -8,10 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
@@ -23,6 +22,9 @@ from spikemark.models.loggp import Interconnect
 from spikemark.records import run_files
 
 from .platform import Platform, build
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 #: Time limit of a simulation, s.
 LIMIT_S = 24 * 3600.0
@@ -162,7 +164,7 @@ class Messages:
     receives from the one d places behind it.
     """
 
-    bytes: sparse.csr_array  #: [sender, receiver]; an entry of 0 is an empty message
+    bytes: "sparse.csr_array"  #: [sender, receiver]; an entry of 0 is an empty message
     stride: int  #: ranks of a set differ by multiples of it
     size: int  #: ranks of a set
 

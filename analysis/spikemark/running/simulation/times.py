@@ -27,7 +27,6 @@ from spikemark.prediction.question import of_description
 from spikemark.prediction.workload import Loads
 from spikemark.records import dry_run
 from spikemark.records.dry_run import DryRun
-from spikemark.records.imported import CycleTimes, run_or_times
 from spikemark.records.phases import COMPUTE_PARTS, THREADS
 from spikemark.records.record import Run
 
@@ -176,9 +175,10 @@ def source(
 
     Example:
         >>> from spikemark import machines
+        >>> from spikemark.records.record import load_run
         >>> machine = machines.filled(machines.load("jureca-dc"))
         >>> run = Path("tests/golden/analysis/records/aware-4")
-        >>> description = run_or_times(run).record.description
+        >>> description = load_run(run).record.description
         >>> source(run, description, machine, layout_of(machine, ranks=4)).times.shape
         (4, 1000, 3)
     """
@@ -317,11 +317,14 @@ def replay(
     Raises BadInput for other numbers of ranks or cycles, and for a dry run of something else.
 
     Example:
+        >>> from spikemark.records.record import load_run
         >>> run = Path("tests/golden/analysis/records/aware-4")
-        >>> description = run_or_times(run).record.description
+        >>> description = load_run(run).record.description
         >>> replay(description, run, ranks=4).times.shape  # [rank, cycle, phase]
         (4, 1000, 3)
     """
+    from spikemark.records.imported import run_or_times  # with pandas, a third of the time
+
     measured_run = dry_run.load_dry_run(run) if dry_run.is_dry_run(run) else run_or_times(run)
     times = _measured(measured_run)
     _check_number(run, "ranks", times.shape[0], ranks)
@@ -364,6 +367,8 @@ def _check_number(run: Path, plural: str, number: int, asked: int) -> None:
 
 def _measured(run: Any) -> np.ndarray:
     """Times of a dry run, of a run, or imported ones. Raises BadInput for impossible times."""
+    from spikemark.records.imported import CycleTimes
+
     if isinstance(run, CycleTimes):  # nobody told its phases apart
         none = np.zeros_like(run.compute)
         return np.stack([none, run.compute, none], axis=-1)
