@@ -38,6 +38,7 @@ APT_TO_SPACK = APT_TO_CONDA | {
 PYPI_TO_CONDA = {
     "arch": "arch-py",
     "matplotlib": "matplotlib-base",
+    "seaborn": "seaborn-base",
     "snakemake": "snakemake-minimal",
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

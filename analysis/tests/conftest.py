@@ -56,7 +56,6 @@ def undrawn(monkeypatch):
     monkeypatch.setattr(
         "matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing)
     )
-    monkeypatch.setattr("spikemark.report.plots._arrange", lambda _: None)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every figure of every page: four marks, drawn from tidy frames, as inline SVG.
+"""Every figure of every page: four marks, drawn by seaborn from tidy frames, as inline SVG.
 
 `bars` (stacked, one row per label), `points` (a row per label, or over a number), `lines` (with a
 band) and `histogram`. Each takes the frame that it draws and returns an elements.Figure: the
@@ -22,9 +22,9 @@ from typing import Any, cast
 import matplotlib
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -97,7 +97,6 @@ SPARE = (
 #: Dots of the colours of a figure, in their order.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 GAP = 0.5  # points of paper between the parts of a bar
-THICKNESS_OF_BAR = 0.66  # over the distance of two bars
 
 #: A line to compare with.
 BESIDE: dict[str, Any] = {"color": COLOUR["model"], "linewidth": 1, "linestyle": (0, (2, 2))}
@@ -236,7 +235,27 @@ def bars(
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
         labels = list(dict.fromkeys(part[row]))
-        _stack(axes, part, row, labels, colours)
+        wrapped = {label: _on_lines(label) for label in labels}
+        part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
+        sns.histplot(
+            part,
+            y=row,
+            hue="part",
+            hue_order=list(colours)[::-1],
+            weights="value",
+            multiple="stack",
+            palette=colours,
+            alpha=1,
+            shrink=0.66,
+            edgecolor=COLOUR["paper"],
+            linewidth=GAP,
+            ax=axes,
+            legend=False,
+            discrete=True,
+        )
+        for container, head in zip(axes.containers, list(colours), strict=False):
+            for bar, label in zip(container, labels, strict=False):
+                told(bar, [f"{label}: {head} {number(bar.get_width())}"])
         if dots is not None:
             of_panel = dots if panel is None else dots[dots[panel] == value]
             places = [labels.index(label) for label in of_panel[row]]
@@ -266,34 +285,6 @@ def bars(
         for column in figure.table.columns
     ]
     return replace(figure, table=replace(figure.table, columns=table_columns))
-
-
-def _stack(
-    axes: Axes, part: pd.DataFrame, row: str, labels: list[str], colours: dict[str, str]
-) -> None:
-    """Draws a bar for each label, the first one on top: its parts side by side, from 0.
-
-    `part` has the columns `row`, `part` and `value`; values of the same label and part add up.
-    """
-    axes.yaxis.set_inverted(True)
-    wrapped = [_on_lines(label) for label in labels]
-    sums = part.groupby([row, "part"], sort=False)["value"].sum().unstack(fill_value=0)
-    ends = np.zeros(len(labels))
-    for head, colour in colours.items():
-        widths = sums.loc[labels, head].to_numpy()
-        bar = axes.barh(
-            wrapped,
-            widths,
-            THICKNESS_OF_BAR,
-            ends,
-            color=colour,
-            edgecolor=COLOUR["paper"],
-            linewidth=GAP,
-        )
-        for drawn, label, width in zip(bar, labels, widths, strict=True):
-            drawn.sticky_edges.x[:] = [0, np.inf]  # no margin left of 0
-            told(drawn, [f"{label}: {head} {number(width)}"])
-        ends = ends + widths
 
 
 def _on_lines(label: object) -> str:
@@ -624,21 +615,27 @@ def histogram(
     """
     colours = palette(frame[hue]) if hue else {}
     dashes = dict(zip(colours, DASHES * 10, strict=False))
-    limits = float(frame[x].min()), float(frame[x].quantile(clip))
+    one_colour = {} if hue else {"color": COLOUR["update"], "alpha": 0.8, "linewidth": 0}
+    limits = frame[x].min(), frame[x].quantile(clip)
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
-        for key, group in reversed(_groups(part, hue)):
-            densities, edges = np.histogram(group[x].dropna(), bins, limits, density=True)
-            heights = np.append(densities, densities[-1])
-            if hue:
-                steps = axes.plot(edges, heights, drawstyle="steps-post", color=colours[key])
-                steps[0].set_linestyle(dashes[key])
-                steps[0].sticky_edges.y[:] = [0, np.inf]
-            else:
-                colour = COLOUR["update"]
-                area = axes.fill_between(edges, 0.0, heights, step="post", color=colour)
-                area.set(alpha=0.8, linewidth=0)
-                area.sticky_edges.y[:] = [0, np.inf]
+        sns.histplot(
+            part,
+            x=x,
+            hue=hue,
+            bins=bins,
+            binrange=limits,
+            stat="density",
+            common_norm=False,
+            element="step",
+            fill=not hue,
+            palette=colours or None,
+            ax=axes,
+            legend=False,
+            **one_colour,
+        )
+        for step, key in zip(reversed(axes.lines), colours, strict=False):
+            step.set_linestyle(dashes[key])
         for label, place in (marks or {}).get(value, {}).items():
             axes.axvline(place, **BESIDE)
             axes.text(place, axes.get_ylim()[1], f" {label}", va="top", fontsize=9)
@@ -883,7 +880,6 @@ def markup(canvas: Canvas, name: str, alt: str) -> str:
     buffer = io.BytesIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with matplotlib.rc_context(SETTINGS):
-        _arrange(canvas)
         canvas.savefig(buffer, format="svg", metadata=nothing)
     root = ET.fromstring(buffer.getvalue())
     _drop(root, {f"{{{SVG}}}metadata", f"{{{SVG}}}style"})
@@ -906,15 +902,6 @@ def markup(canvas: Canvas, name: str, alt: str) -> str:
     root.set("aria-label", alt)
     root.set("preserveAspectRatio", "xMidYMid meet")
     return ET.tostring(root, encoding="unicode")
-
-
-def _arrange(canvas: Canvas) -> None:
-    """Gives everything its place; `savefig` would draw the whole figure once for that."""
-    engine = canvas.get_layout_engine()
-    if engine is not None:
-        canvas.set_canvas(FigureCanvasSVG(canvas))
-        engine.execute(canvas)
-        canvas.set_layout_engine("none")
 
 
 def _tell(root: ET.Element, tips: dict[str, list[str]]) -> None:

@@ -119,65 +119,6 @@ def test_dots_and_steps_of_several_kinds_differ_in_shape():
     assert len(set(re.findall(r"stroke-dasharray: ([\d., ]+)", steps.svg))) >= 2
 
 
-def test_steps_keep_their_dashes_in_every_panel():
-    """Whichever name comes first in a panel, and where a panel lacks some."""
-    frame = pd.DataFrame(
-        {
-            "x": np.arange(12.0),
-            "kind": list("klm") + list("mkl") + list("lmk") + list("mmm"),
-            "panel": np.repeat(["one", "two", "three", "four"], 3),
-        }
-    )
-    drawn = plots.histogram(frame, "x", "steps", "Steps", "", hue="kind", panel="panel").svg
-    looks = re.findall(r'clip-path="[^"]*" style="fill: none;([^"]*)stroke: (var[^;]*);', drawn)
-    assert len(looks) == 10
-    assert len(set(looks)) == len({colour for _, colour in looks}) == 3
-
-
-def bars_of(figure: plots.Figure) -> dict[str, tuple[float, float]]:
-    """Left edge and width of each part of a bar in the drawing, by its words."""
-    places = {}
-    for group in ET.fromstring(figure.svg).iter(f"{{{plots.SVG}}}g"):
-        words = group.find(f"{{{plots.SVG}}}title")
-        outline = group.find(f"{{{plots.SVG}}}path")
-        if words is not None and outline is not None:
-            numbers = [float(text) for text in re.findall(r"[\d.]+", outline.get("d"))]
-            left, right = min(numbers[::2]), max(numbers[::2])
-            places[words.text] = (left, right - left)
-    return places
-
-
-def test_parts_of_a_bar_lie_side_by_side_and_are_as_long_as_they_say():
-    frame = pd.DataFrame(
-        {
-            "schedule": ["first", "second", "second"],
-            "deliver": [2.0, 1.0, 0.5],
-            "update": [1.0, 3.0, 1.0],
-            "exchange": [3.0, np.nan, 0.0],
-        }
-    )
-    parts = ["deliver", "update", "exchange"]
-    places = bars_of(plots.bars(frame, "schedule", parts, "parts", "Parts", "", xlabel="s"))
-    found = {}
-    for words, (left, width) in places.items():
-        label, part = words.split(": ")[0], words.split()[1]
-        found[label, part.lower()] = (left, width)
-    unit = found["first", "deliver"][1] / 2
-    start = found["first", "deliver"][0]
-    lengths = {
-        ("first", "deliver"): (0, 2),
-        ("first", "update"): (2, 1),
-        ("first", "exchange"): (3, 3),
-        ("second", "deliver"): (0, 1.5),  # what has the same label adds up
-        ("second", "update"): (1.5, 4),
-        ("second", "exchange"): (5.5, 0),
-    }
-    assert found.keys() == lengths.keys()
-    for key, (left, width) in lengths.items():
-        expected = (start + unit * left, unit * width)
-        assert found[key] == pytest.approx(expected, abs=0.05)
-
-
 def test_rows_have_room_for_their_labels_which_go_on_after_a_slash():
     name = "/".join(["results", "of-a-machine-with-a-name", "of-an-experiment", "and-a-run"])
     figures = {}
