@@ -169,7 +169,6 @@ __all__ = [
     "Nodes",
     "launch",
     "machine_name",
-    "mpirun",
     "nodes_at_hand",
     "process",
     "sampler",

@@ -602,8 +602,13 @@ def _factor_of_like_machines(
         if share < SMALLEST_SHARE:
             continue
         name = other.name
-        names = {"node_as": f"nodes of {name}", "network_as": name}
-        twin = replace(run, machine=replace(other, processor=run.machine.processor, **names))
+        offered = replace(
+            other,
+            processor=run.machine.processor,
+            node_as=f"nodes of {name}",
+            network_as=name,
+        )
+        twin = replace(run, machine=offered)
         unused = draws.Recorder()
         effects = _shared_effects(twin, known.state, unused)
         times, middle_s = _drawn_times(twin, near, logs, effects, known, unused)
