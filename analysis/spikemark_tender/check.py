@@ -22,7 +22,8 @@ import pandas as pd
 
 import spikemark
 from spikemark.core import sha256
-from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import same
 from spikemark.launch.sampler import MAX_NODE_W
 from spikemark.machines import Profile, filled, load
 from spikemark.measuring.energy import readings
@@ -233,21 +234,6 @@ def _span(run: Run) -> Span | None:
     if timing.simulate_started_s is None or timing.simulate_ended_s is None:
         return None
     return timing.simulate_started_s, timing.simulate_ended_s
-
-
-def same(name: str, value: Any, expected: Any) -> Iterator[str]:
-    """A text unless both values are equal.
-
-    Example:
-        >>> list(same("totals.spikes", 1200, 1200)), list(same("totals.spikes", 1100, 1200))
-        ([], ['totals.spikes=1100; expected 1200'])
-    """
-    if value != expected:
-        text = short_repr(value)
-        expected_text = short_repr(expected)
-        if text == expected_text:  # both are shortened
-            expected_text = "another value"
-        yield f"{name}={text}; expected {expected_text}"
 
 
 def _close(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
+from spikemark.core.fields import checked, same
 from spikemark.core.reading import read_json, read_text
 from spikemark.machines import Profile
 from spikemark.prediction import draws, programs, question
@@ -170,8 +170,9 @@ def findings(
     """
     run = bundle.tender.run(rule.run)
     assert run is not None  # schema.Tender has it
-    if read_json(folder / NETWORK).get("network") != bundle.description(run).get("network"):
-        yield f"{NETWORK}: another network than that of {rule.run}"
+    network = read_json(folder / NETWORK).get("network")
+    for text in same("network", network, bundle.description(run).get("network")):
+        yield f"{NETWORK}: another network than that of {rule.run}: {text}"
     of_layout: dict[tuple[int, int, int], list[NestPair]] = defaultdict(list)
     for pair in _pairs(folder):
         of_layout[pair.layout].append(pair)

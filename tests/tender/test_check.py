@@ -210,6 +210,22 @@ def test_cheats_are_caught_by_the_check_that_is_for_them(copy, name):
     assert verdict(copy) == (INCOMPLETE if wanted == "complete" else INVALID, {wanted})
 
 
+def test_another_description_is_named_by_its_field_and_both_values(copy):
+    """The rate of the bundle has 17 digits, that of the records 15, which is no difference."""
+    rule = copy.bundle.tender.run("bench-small")
+    told = copy.bundle.description(rule)["network"]["populations"][0]["neuron"]["rate_hz"]
+    place = "description.network.populations.0"
+    recorded = json.loads((copy.run() / "record.json").read_text())
+    network = recorded["description"]["network"]["populations"][0]
+    assert network["neuron"]["rate_hz"] != told
+    record(f"{place}", size=50)(copy)
+    copy.seal()
+    report, _ = check.check(copy.path, copy.bundle)
+    assert len(report.findings) == rule.repetitions
+    for finding in report.findings:
+        assert f"{place}.size=50; expected {network['size']}" in finding.text
+
+
 @pytest.fixture
 def projected(copy, monkeypatch):
     """An answer whose target is projected by a profile that predicts its measured runs."""

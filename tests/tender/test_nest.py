@@ -237,7 +237,7 @@ def test_another_network_and_figures_of_their_own_are_caught(tmp_path, bundle):
     network["network"]["populations"][0]["size"] //= 2
     (folder / nest.NETWORK).write_text(json.dumps(network))
     (text,) = nest.findings(folder, bundle, bundle.tender.nest, stated, offered_nodes=8)
-    assert nest.NETWORK in text
+    assert nest.NETWORK in text and "populations.0.size" in text
 
 
 def test_rules_name_the_program_and_the_runs_of_nest(bundle, honest):
