@@ -96,10 +96,16 @@ class NestPair(NamedTuple):
 
 
 def _records(folder: Path) -> list[NestRecord]:
-    """The lines of runs.jsonl. Raises BadInput for a line that no run of NEST wrote."""
+    """The runs of runs.jsonl, a line each that begins with a brace.
+
+    Other lines are those of NEST or MPI, which scripts of earlier versions kept, too. Raises
+    BadInput for an object that no run of NEST wrote.
+    """
     path = folder / RECORDS
     measured = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.startswith("{"):
+            continue
         try:
             content = json.loads(line)
         except ValueError:

@@ -2,11 +2,15 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from tender import offered
 
 import spikemark
@@ -151,6 +155,49 @@ def test_the_folder_that_anchor_writes_is_filled_and_taken(tmp_path, bundle):
         (other / name).write_text((folder / name).read_text())
     (text,) = texts(other, bundle)
     assert nest.NETWORK in text
+
+
+#: A NEST that says something on the standard output, as NEST 3.10 does where threads are set.
+TALKING_NEST = """
+import os, sys
+from test_peers_nest import FakeNest
+print("[INFO] OMP_NUM_THREADS is set in your environment, but NEST ignores it.")
+print("For details, see the Guide to parallel computing in the NEST Documentation.", flush=True)
+sys.modules["nest"] = FakeNest()
+"""
+
+
+def test_run_sh_keeps_what_the_runs_say_and_nothing_of_other_programs(tmp_path, bundle):
+    """The script as anchor writes it, started twice: its lines are read as they are."""
+    (tmp_path / "nest.py").write_text(TALKING_NEST)
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "tests"), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHON": sys.executable}
+    folder = tmp_path / "nest"
+    file = bundle.path / "runs" / f"{bundle.tender.nest.run}.json"
+    spikemark.anchor(file, "jureca-dc", out=folder, ranks=1, threads=2)
+    for _ in range(2):
+        command = ["bash", str(folder / "run.sh")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert "[INFO]" in done.stdout
+    lines = (folder / nest.RECORDS).read_text().splitlines()
+    assert [json.loads(line)["threads"] for line in lines] == [2, 2]
+    (run,) = nest.collected(folder)
+    assert run["repetitions"] == 2 and run["layout"] == {"ranks": 1, "threads": 2, "nodes": 1}
+
+
+def test_lines_of_other_programs_are_passed_over_and_damaged_ones_are_not(tmp_path, bundle):
+    """A run.sh of an earlier version kept the whole standard output."""
+    folder = written(tmp_path / "nest", bundle)
+    clean = nest.collected(folder)
+    file = folder / nest.RECORDS
+    lines = file.read_text().splitlines()
+    told = ["[INFO] [2026-11-30 14:31:52] OMP_NUM_THREADS is set.", "For details, see.", ""]
+    file.write_text("\n".join([*told, *lines[:2], *told, *lines[2:], "srun: done"]) + "\n")
+    assert nest.collected(folder) == clean and texts(folder, bundle) == []
+    for damaged in (lines[0][:-5], lines[0][1:], json.dumps([1]), lines[0] + lines[1]):
+        file.write_text("\n".join([damaged, *lines[1:]]) + "\n")
+        with pytest.raises(BadInput):
+            nest.collected(folder)
 
 
 def set_in_all(**values):
