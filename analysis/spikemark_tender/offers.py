@@ -6,6 +6,7 @@ reach the target in this draw. Cost is the price and, where a price of energy is
 energy over the years of use.
 """
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
+from spikemark.prediction.costs import share_of_least
 from spikemark.prediction.draws import Draws, log_normal
 from spikemark.prediction.wording import chance, interval
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, listed, number
 
 from . import formats
 from .check import INVALID, VALID, check
@@ -118,15 +120,20 @@ def compare(
 
 
 def _shares_cheapest(bids: list[Bid], reach: float) -> dict[str, float]:
-    """Share of the draws in which a bid is the cheapest that reaches the target, by name."""
+    """Share of the draws in which a bid is the cheapest that reaches the target, by name.
+
+    Bids that cost the same share a draw. In draws in which none reaches it, nobody is the cheapest.
+    """
     ranked = [bid for bid in bids if not bid.left_out]
     if not ranked:
         return {}
-    costs = np.array([_cost_if_reached(bid, reach) for bid in ranked])  # (bids, N)
-    cheapest = costs.argmin(axis=0)
-    any_reaches = np.isfinite(costs).any(axis=0)
+    costs = [_cost_if_reached(bid, reach) for bid in ranked]
+    reached = np.isfinite(costs).any(axis=0)  # (N,)
+    if not reached.any():
+        return {bid.name: 0.0 for bid in ranked}
+    shares = share_of_least([cost[reached] for cost in costs])
     return {
-        bid.name: float(((cheapest == row) & any_reaches).mean()) for row, bid in enumerate(ranked)
+        bid.name: share * float(reached.mean()) for bid, share in zip(ranked, shares, strict=True)
     }
 
 
@@ -269,6 +276,12 @@ def _sentence(offers: ComparedOffers) -> str:
     probability = f"in {chance(share)} of the draws"
     if share >= SURE_SHARE:
         return f"{leader.name} is the cheapest offer{goal}, {probability}.{warning}"
+    equals = [bid.name for bid in _leaders(offers)]
+    if len(equals) > 1:
+        return (
+            f"No offer is surely the cheapest{goal}: {listed(equals)} lead alike, each"
+            f" {probability}.{warning}"
+        )
     return f"No offer is surely the cheapest{goal}: {leader.name} leads, {probability}.{warning}"
 
 
@@ -284,6 +297,12 @@ def _leader(offers: ComparedOffers) -> Bid | None:
     """The bid that is the cheapest in most draws; None where no bid may be chosen."""
     candidates = [bid for bid in offers.bids if bid.name in offers.best]
     return max(candidates, key=lambda bid: offers.best[bid.name], default=None)
+
+
+def _leaders(offers: ComparedOffers) -> list[Bid]:
+    """The bids that are the cheapest in as many draws as the leader, which is one of them."""
+    most = max(offers.best.values(), default=0.0)
+    return [bid for bid in offers.bids if math.isclose(offers.best.get(bid.name, -1.0), most)]
 
 
 def lines(offers: ComparedOffers) -> list[str]:

@@ -70,6 +70,21 @@ def test_a_target_that_is_reached_in_half_of_the_draws_halves_the_chance(compare
     assert "bidder 0" in text and "none does" not in text
 
 
+def test_offers_that_cost_the_same_share_the_draws_that_they_reach(compare):
+    """Three equal prices, of which one reaches the target in half of the draws; a dearer one."""
+    nobody = compare(*({"price": 1e6, "rtf": (2.0, 1.8, 2.2)} for _ in range(2)))
+    assert set(nobody.best.values()) == {0.0}
+    half, surely = (1.0, 0.8, 1.25), (0.8, 0.76, 0.84)
+    bids = [{"price": 1e6, "rtf": rtf} for rtf in (surely, surely, half)]
+    of = compare(*bids, {"price": 2e6})
+    expected = (5 / 12, 5 / 12, 1 / 6, 0.0)
+    assert list(of.best.values()) == pytest.approx(expected, abs=0.02)
+    assert of.best["bidder 0"] == of.best["bidder 1"]
+    assert sum(of.best.values()) == pytest.approx(1.0)
+    names = re.findall(r"bidder \d", offers.sentence(of))
+    assert names == ["bidder 0", "bidder 1"]
+
+
 @pytest.mark.parametrize("lacking", [{"price": None}, {"rtf": None}])
 def test_one_offer_that_lacks_a_figure_does_not_hide_the_others(compare, lacking):
     of = compare(lacking, {"price": 1e6}, {"price": 2e6})
