@@ -7,6 +7,7 @@ energy over the years of use.
 """
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ class ComparedOffers:
     best: dict[
         str, float
     ]  #: share of the draws in which a bid is the cheapest to reach it, by name
+    currency: str = DEFAULT_CURRENCY  #: of the prices
 
 
 def _answer_folders(paths: list[Path]) -> list[Path]:
@@ -95,7 +97,8 @@ def compare(
         hours_per_year: hours of use in each.
         price_kwh: price of one kWh; without it, energy is no part of the cost.
 
-    Raises BadInput for several currencies, and for an answer.json that cannot be read.
+    An offer in another currency than most of the others is left out. Raises BadInput where as many
+    offers are in each, and for an answer.json that cannot be read.
     """
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     price_of_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
@@ -104,19 +107,53 @@ def compare(
         _bid(folder, f"offer {number}", bundle, price_of_watt, reach)
         for number, folder in enumerate(folders)
     ]
-    currencies = sorted(
-        {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
-    )
-    if len(currencies) > 1:
-        expected = "one currency in all answers"
-        raise BadInput(field="currency", value=", ".join(currencies), expected=expected)
     names = {bid.name for bid in bids}
     if len(names) < len(bids):
         bids = [
             replace(bid, name=f"{bid.name} ({folder.name})")
             for bid, folder in zip(bids, folders, strict=True)
         ]
-    return ComparedOffers(bids, reach, bundle.tender.quick, _shares_cheapest(bids, reach))
+    common = _common_currency(bids)
+    bids = [_in_currency(bid, common) for bid in bids]
+    shares = _shares_cheapest(bids, reach)
+    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common)
+
+
+def _currency(bid: Bid) -> str:
+    """The code of the currency of a price, in upper case."""
+    return bid.answer.offer.currency.upper()
+
+
+def _common_currency(bids: list[Bid]) -> str:
+    """The currency of most prices, of the bids that may be chosen; DEFAULT_CURRENCY without any.
+
+    Raises BadInput where as many are in another one.
+    """
+    bidders: dict[str, list[str]] = defaultdict(list)
+    for bid in bids:
+        if not bid.left_out:
+            bidders[_currency(bid)].append(bid.name)
+    if not bidders:
+        return next(
+            (_currency(bid) for bid in bids if bid.answer.offer.price is not None),
+            DEFAULT_CURRENCY,
+        )
+    first, *others = sorted(bidders, key=lambda code: -len(bidders[code]))
+    if others and len(bidders[others[0]]) == len(bidders[first]):
+        found = [f"{code} ({', '.join(bidders[code])})" for code in sorted(bidders)]
+        expected = "one currency of most offers, in which they are compared"
+        raise BadInput(
+            f"currency={', '.join(found)}; expected {expected}", field="currency", code="conflict"
+        )
+    return first
+
+
+def _in_currency(bid: Bid, common: str) -> Bid:
+    """A bid, left out and without its cost where its price is in another currency."""
+    if bid.answer.offer.price is None or _currency(bid) == common:
+        return bid
+    reason = f"its price is in {_currency(bid)}, those of the others in {common}"
+    return replace(bid, cost=None, left_out=bid.left_out or reason)
 
 
 def _shares_cheapest(bids: list[Bid], reach: float) -> dict[str, float]:
@@ -342,7 +379,7 @@ def table(offers: ComparedOffers) -> Table:
     columns = [
         Column("offer", "offer"),
         Column("best", "cheapest"),
-        Column("cost", f"cost (1000 {currency(offers)})"),
+        Column("cost", f"cost (1000 {offers.currency})"),
         Column("reached", "target reached"),
         Column("rtf", "real-time factor"),
         Column("committed", "promised"),
@@ -369,19 +406,6 @@ def _row(bid: Bid, offers: ComparedOffers) -> dict[str, Cell]:
         "cost": interval(None if bid.cost is None else 1e-3 * bid.cost, 3),
         "best": "left out" if share_cheapest is None else chance(share_cheapest),
     }
-
-
-def currency(offers: ComparedOffers) -> str:
-    """The currency of the prices, which is the same in all answers that state one.
-
-    Example:
-        >>> currency(ComparedOffers([], np.inf, False, {}))
-        'EUR'
-    """
-    for bid in offers.bids:
-        if bid.answer.offer.price is not None:
-            return bid.answer.offer.currency
-    return DEFAULT_CURRENCY
 
 
 def _promised(bid: Bid) -> float | None:

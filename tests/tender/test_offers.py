@@ -179,10 +179,33 @@ def test_names_of_bidders_change_no_number(compare):
     assert not np.array_equal(first.bids[0].rtf / 0.9, first.bids[1].rtf / 0.8)
 
 
-def test_two_currencies_are_refused(compare):
+@pytest.mark.parametrize("place", range(3))
+def test_an_offer_in_another_currency_is_left_out_and_the_others_are_compared(compare, place):
+    """Of three, the one at each place; the others write theirs in both cases."""
+    bids = [{"price": price} for price in (1e6, 2e6, 3e6)]
+    bids[(place + 1) % 3]["currency"] = "chf"
+    bids[(place + 2) % 3]["currency"] = "CHF"
+    bids[place] |= {"currency": "USD", "price": 1.0}
+    of = compare(*bids)
+    left_out = [bid.name for bid in of.bids if bid.left_out]
+    assert left_out == [f"bidder {place}"] and of.currency == "CHF"
+    assert sorted(of.best.values()) == [0.0, 1.0]
+    (line,) = [line for line in offers.lines(of) if f"bidder {place}" in line]
+    assert "USD" in line and "CHF" in line
+    row = offers.content(of)["offers"][place]
+    assert row["cost"] is None and row["left_out"] and row["cheapest"] is None
+
+
+def test_where_as_many_are_in_each_currency_the_bidders_are_named(compare):
     with pytest.raises(BadInput) as error:
         compare({"currency": "EUR"}, {"currency": "USD"})
     assert error.value.field == "currency"
+    assert "EUR (bidder 0)" in str(error.value) and "USD (bidder 1)" in str(error.value)
+
+
+def test_one_currency_in_two_cases_is_one(compare):
+    of = compare({"currency": "EUR", "price": 1e6}, {"currency": "eur", "price": 2e6})
+    assert list(of.best.values()) == [1.0, 0.0]
 
 
 def test_the_command_compares_folders(spikemark, honest, tmp_path):
