@@ -23,7 +23,7 @@ from spikemark.machines import Profile
 from spikemark.prediction import draws, programs, question
 from spikemark.prediction.anchor_run import RECORDS, RUNS
 from spikemark.prediction.points import OwnRun, own_rows
-from spikemark.quantities.words import percent
+from spikemark.quantities.words import counted, percent
 
 from .formats import RTF, Bundle
 from .schema import NestRule, NestRun, RunRule
@@ -39,6 +39,8 @@ VERSION, REPETITIONS, LARGEST_SPREAD = "3.10", 3, 0.2
 ROUNDING = 1e-5
 #: Spikes that a rate, written in decimals, may be off.
 SPIKES = 1.0
+#: Processor time of rank 0 beyond that of all its threads in the whole run: as a share, and in s.
+CPU_SHARE, CPU_SLACK_S = 0.1, 0.02
 #: Most nodes of a computer that a line of runs.jsonl may name.
 MAX_COUNT = 10**12
 
@@ -66,6 +68,7 @@ class NestRecord(BaseModel):
     prepare_s: float = Amount
     build_s: float = Amount
     simulate_s: float = Field(gt=0, le=1e9)
+    simulate_cpu_s: float | None = Field(None, ge=0, le=1e18)
     model_s: float = Field(gt=0, le=1e9)
     communicate_s: float | None = Field(None, ge=0, le=1e9)
     spikes: int = Field(ge=0, le=MAX_COUNT)
@@ -75,6 +78,15 @@ class NestRecord(BaseModel):
     def real_time_factor(self) -> float:
         """Wall-clock by simulated time."""
         return self.simulate_s / self.model_s
+
+    @property
+    def most_cpu_s(self) -> float:
+        """Processor time that rank 0, which reports its own, can take in simulate_s at most.
+
+        A library for MPI may have a thread of its own, which waits for messages.
+        """
+        threads = self.threads + (self.ranks > 1)
+        return threads * self.simulate_s
 
     @property
     def built_s(self) -> float:
@@ -239,6 +251,12 @@ def _of_run(pair: NestPair, rule: NestRule, run: RunRule) -> Iterator[str]:
     fired = record.mean_rate_hz * record.neurons * record.model_s
     if abs(fired - record.spikes) > SPIKES + ROUNDING * fired:
         yield f"spikes={record.spikes}; expected {fired:.0f} by the mean rate"
+    limit_s = (1 + CPU_SHARE) * record.most_cpu_s + CPU_SLACK_S
+    if record.simulate_cpu_s is not None and record.simulate_cpu_s > limit_s:
+        yield (
+            f"simulate_cpu_s={record.simulate_cpu_s:.4g}; expected at most {record.most_cpu_s:.4g}:"
+            f" simulate_s={record.simulate_s:.4g} on {counted(record.threads, 'thread')}"
+        )
     if (record.communicate_s or 0.0) > record.real_time_factor:
         yield "communicate_s: longer than the run"
 

@@ -53,6 +53,7 @@ def lines_of(bundle, seed=1):
                     "build_s": sum(parts.values()),
                     **parts,
                     "simulate_s": simulate_s,
+                    "simulate_cpu_s": 1.05 * threads * simulate_s,
                     "model_s": 1.0,
                     "communicate_s": 0.5,
                     "spikes": spikes,
@@ -222,6 +223,13 @@ def first_row(place, value):
     return change
 
 
+def in_less_time(factor):
+    """All repetitions in less time, and the table to match; their processors took what they did."""
+    return lambda runs: [
+        (nodes, line | {"simulate_s": line["simulate_s"] / factor}) for nodes, line in runs
+    ]
+
+
 #: How the lines of the runs are forged, and a word of what is found.
 FORGED_LINES = {
     "another version": (set_in_all(version="3.8"), "version"),
@@ -236,6 +244,8 @@ FORGED_LINES = {
         "spikes",
     ),
     "communication longer than the run": (set_in_first(communicate_s=60.0), "communicate"),
+    "less time than the processors took": (in_less_time(1.2), "simulate_cpu_s"),
+    "a hundredth of the time": (in_less_time(100), "simulate_cpu_s"),
     "one repetition twice": (lambda runs: [runs[0], runs[0], *runs[2:]], "exactly"),
     "a repetition left out": (lambda runs: runs[1:], "repetitions"),
     "a repetition much faster": (faster, "differ"),
@@ -257,6 +267,20 @@ def test_forged_runs_are_caught(tmp_path, bundle, name):
     change, word = FORGED_LINES[name]
     found = texts(written(tmp_path / "nest", bundle, change), bundle)
     assert found and any(word in text for text in found)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.03, 1.2, 5.0])
+def test_the_time_of_a_run_is_held_against_that_of_its_processors(tmp_path, bundle, factor):
+    """The honest runs keep their processors busy for 1.05 times their time."""
+    found = texts(written(tmp_path / "nest", bundle, in_less_time(factor)), bundle)
+    if factor < 1.1:
+        assert found == []
+        return
+    runs = [line for _, line in lines_of(bundle)]
+    assert len(found) == len(runs)
+    for text, line in zip(found, runs, strict=True):
+        assert f"simulate_cpu_s={line['simulate_cpu_s']:.4g}" in text
+        assert f"simulate_s={line['simulate_s'] / factor:.4g}" in text
 
 
 @pytest.mark.parametrize("name", FORGED_ROWS)
