@@ -41,6 +41,8 @@ ROUNDING = 1e-5
 SPIKES = 1.0
 #: Processor time of rank 0 beyond that of all its threads in the whole run: as a share, and in s.
 CPU_SHARE, CPU_SLACK_S = 0.1, 0.02
+#: Share of its time that a thread is busy at least, where runs are not doubtful.
+LEAST_BUSY = 0.1
 #: Most nodes of a computer that a line of runs.jsonl may name.
 MAX_COUNT = 10**12
 
@@ -202,6 +204,25 @@ def findings(
         yield from _of_layout(repetitions, rule)
     if [one.model_dump() for one in stated] != collected(folder):
         yield "nest: figures of answer.json are not those of the runs"
+
+
+def doubts(folder: Path) -> Iterator[str]:
+    """Runs in which not even one thread was busy, whose times may be in another unit.
+
+    Example:
+        >>> list(doubts(Path("nowhere")))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: nowhere/runs.csv: not found
+    """
+    for pair in _pairs(folder):
+        record = pair.record
+        busy_s = record.simulate_cpu_s
+        if busy_s is not None and busy_s < LEAST_BUSY * record.simulate_s:
+            yield (
+                f"{pair.place}: simulate_s={record.simulate_s:.4g}, of which the processors took"
+                f" {busy_s:.4g} s: another unit, or a machine that was not free"
+            )
 
 
 def predicted(

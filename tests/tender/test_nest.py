@@ -283,6 +283,14 @@ def test_the_time_of_a_run_is_held_against_that_of_its_processors(tmp_path, bund
         assert f"simulate_s={line['simulate_s'] / factor:.4g}" in text
 
 
+def test_runs_whose_processors_were_idle_are_remarks(tmp_path, bundle):
+    """Times in ms are valid, as of a slow machine, and doubtful."""
+    assert list(nest.doubts(written(tmp_path / "honest", bundle))) == []
+    folder = written(tmp_path / "ms", bundle, in_less_time(1e-3))
+    assert texts(folder, bundle) == []
+    assert len(list(nest.doubts(folder))) == len(list(lines_of(bundle)))
+
+
 @pytest.mark.parametrize("name", FORGED_ROWS)
 def test_a_forged_table_is_caught(tmp_path, bundle, name):
     table, word = FORGED_ROWS[name]
@@ -338,7 +346,7 @@ def test_an_answer_without_the_runs_is_incomplete_and_one_with_them_is_shown(cop
     report, _ = check.check(copy.path, copy.bundle)
     assert report.findings == []
     compared = offers.compare([copy.path], copy.bundle)
-    assert sum("NEST" in line for line in offers.lines(compared)) == len(LAYOUTS)
+    assert sum("NEST takes" in line for line in offers.lines(compared)) == len(LAYOUTS)
 
 
 def test_a_folder_that_was_not_filled_is_refused(tmp_path, bundle):
