@@ -28,7 +28,7 @@ from spikemark.network.presets import PRESETS
 from spikemark.prediction import memory, program_costs, question
 from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
-from spikemark.quantities.words import number, with_ends
+from spikemark.quantities.words import integer, number, percent, with_ends
 
 from . import formats, nest, schema, source
 from .formats import JOULES, RTF, Bundle
@@ -139,6 +139,30 @@ def target(
     return question.of_preset(name or PRESET, full or name is None, options, rate_hz)
 
 
+def target_in_words(network: Question) -> str:
+    """The network that a machine is bought for, with its size.
+
+    Of a preset, also which part of its published size that is, if it is smaller.
+
+    Example:
+        >>> target_in_words(question.of_preset("microcircuit"))
+        'microcircuit, 7\u202f717 neurons: 10\u202f% of those of its published size, 77\u202f169'
+    """
+    neurons = network.known.neurons
+    words = f"{network.title}, {integer(neurons)} neurons"
+    preset = network.options.get("preset")
+    if preset is None:
+        return words
+    try:
+        published = question.of_preset(preset, full=True).known.neurons
+    except BadInput:
+        return words  # the preset has no published size
+    if neurons >= published:
+        return words
+    share = percent(neurons / published)
+    return f"{words}: {share} of those of its published size, {integer(published)}"
+
+
 def new(
     folder: Path,
     request: TenderRequest,
@@ -209,7 +233,7 @@ def _tender(
         "runs": [run.rule for run in runs],
         "categories": CATEGORIES,
         "target": {
-            "network": request.target.title,
+            "network": target_in_words(request.target),
             RTF: request.real_time_factor,
             JOULES: request.joules_per_synaptic_event,
         },
@@ -287,7 +311,7 @@ def _bench_runs(request: TenderRequest) -> Iterator[_NewRun]:
 def _target_run(request: TenderRequest) -> _NewRun:
     """The run of the target, which may be projected, on any number of nodes."""
     network = request.target
-    bought_for = f"The network that the machine is bought for: {network.title}."
+    bought_for = f"The network that the machine is bought for: {target_in_words(network)}."
     scaling = f"{bought_for} Rates: {network.rates.source}."
     return _run(request, "target", "target", network, scaling, measured=False, nodes=None)
 

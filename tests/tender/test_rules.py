@@ -8,7 +8,9 @@ from tender import offered
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.network.presets import PRESETS
 from spikemark.prediction import question
+from spikemark.quantities.words import integer
 from spikemark_tender import acceptance, formats, new, source
 
 pytestmark = pytest.mark.slow
@@ -78,6 +80,36 @@ def test_impossible_rules_are_refused(tmp_path, given, field):
 def test_presets_need_a_size(refusal, tmp_path):
     assert refusal("tender", "new", tmp_path / "b", "--target", "mam-benchmark")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_rules_say_the_size_of_the_target_and_that_it_is_a_part(name):
+    """Of the small default of each preset, and of its published size."""
+    small = question.of_preset(name)
+    text = new.target_in_words(small)
+    assert name in text and f"{integer(small.known.neurons)} neurons" in text
+    try:
+        published = question.of_preset(name, full=True)
+    except BadInput:
+        return
+    size = integer(published.known.neurons)
+    is_part = small.known.neurons < published.known.neurons
+    assert (size in text and "%" in text) == is_part
+    text = new.target_in_words(published)
+    assert f"{size} neurons" in text and "%" not in text
+
+
+def test_the_size_is_in_the_rules_and_in_tender_json(bundle_of_a_part):
+    tender = bundle_of_a_part.tender
+    neurons = integer(tender.target_rule.expected.neurons)
+    rules = (bundle_of_a_part.path / formats.RULES).read_text()
+    for text in (tender.target.network, tender.target_rule.scaling, rules):
+        assert f"{neurons} neurons" in text and "published size" in text
+
+
+@pytest.fixture
+def bundle_of_a_part(tmp_path):
+    return offered.bundle(tmp_path / "part")
 
 
 def test_the_same_commit_gives_the_same_sources_and_changes_are_named(tmp_path):
