@@ -30,6 +30,8 @@ from .schema import NestRun, ProjectedFigure, Range, TenderAnswer
 LEAST_SHARE = 0.005  #: of the draws, below which they are not worth a word
 SURE_SHARE = 0.95  #: of the draws, from which an offer counts as the cheapest
 MAX_NAME_LENGTH = 40  #: of a bidder in tables
+#: The figure by which offers are ranked: that of the program of the rules.
+OUR_FACTOR = "the mini-app's real-time factor"
 DEFAULT_CURRENCY = "EUR"  #: where nobody states a price
 
 
@@ -59,6 +61,9 @@ class ComparedOffers:
         str, float
     ]  #: share of the draws in which a bid is the cheapest to reach it, by name
     currency: str = DEFAULT_CURRENCY  #: of the prices
+    nest_run: str = (
+        ""  #: run of the rules whose network NEST simulates; empty where it is not asked
+    )
 
 
 def _answer_folders(paths: list[Path]) -> list[Path]:
@@ -116,7 +121,8 @@ def compare(
     common = _common_currency(bids)
     bids = [_in_currency(bid, common) for bid in bids]
     shares = _shares_cheapest(bids, reach)
-    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common)
+    nest_run = bundle.tender.nest.run if bundle.tender.nest else ""
+    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common, nest_run)
 
 
 def _currency(bid: Bid) -> str:
@@ -302,7 +308,7 @@ def _sentence(offers: ComparedOffers) -> str:
     """The same, whether or not it is a trial."""
     goal = ""
     if np.isfinite(offers.reach):
-        goal = f" to reach real-time factor {number(offers.reach)}"
+        goal = f" to reach a real-time factor of {number(offers.reach)} with the mini-app"
     leader = _leader(offers)
     if leader is None:
         return f"No offer can be compared{goal}."
@@ -356,6 +362,10 @@ def lines(offers: ComparedOffers) -> list[str]:
             "Cheapest: of the offers that reach the target; none does in"
             f" {chance(nobody)} of the draws."
         )
+    if any(bid.answer.nest for bid in offers.bids):
+        texts.append(
+            f"The ranking is by {OUR_FACTOR}. That of NEST is beside it, of {offers.nest_run}:"
+        )
     for bid in offers.bids:
         texts += [f"{bid.name}: {_nest_in_words(run)}." for run in bid.answer.nest]
     leader = _leader(offers)
@@ -381,7 +391,7 @@ def table(offers: ComparedOffers) -> Table:
         Column("best", "cheapest"),
         Column("cost", f"cost (1000 {offers.currency})"),
         Column("reached", "target reached"),
-        Column("rtf", "real-time factor"),
+        Column("rtf", OUR_FACTOR.removeprefix("the ")),
         Column("committed", "promised"),
         Column("power", "power (kW)"),
         Column("nodes", "nodes"),

@@ -16,7 +16,7 @@ from spikemark.quantities.words import integer, listed
 from spikemark.report import facts, plots
 from spikemark.report.document import Page, html
 
-from .offers import ComparedOffers, lines, sentence, table
+from .offers import OUR_FACTOR, ComparedOffers, lines, sentence, table
 from .schema import Tender
 
 #: Columns of the table on the first screen: offer, chance, cost, target and real-time factor.
@@ -58,7 +58,7 @@ def write(
         sentence(offers),
         facts=stated,
         table=_decisive(table(offers)),
-        picture=_figure(factors, "rtf", "real-time factor", reach),
+        picture=_figure(factors, "rtf", OUR_FACTOR, reach),
         notes=lines(offers),
         sections=[
             Section("offers", "Offers", tables=[table(offers)]),

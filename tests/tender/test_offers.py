@@ -12,6 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
 from spikemark_tender import formats, offers, page
 from spikemark_tender.check import VALID, AnswerFinding, Report
+from spikemark_tender.schema import NestRun
 
 pytestmark = pytest.mark.slow  # its folders of answers take ten seconds to make
 
@@ -83,6 +84,20 @@ def test_offers_that_cost_the_same_share_the_draws_that_they_reach(compare):
     assert sum(of.best.values()) == pytest.approx(1.0)
     names = re.findall(r"bidder \d", offers.sentence(of))
     assert names == ["bidder 0", "bidder 1"]
+
+
+def test_the_factor_is_said_to_be_the_mini_apps_and_that_of_nest_is_beside_it(compare):
+    whose = "mini-app's real-time factor"
+    ends = {"value": 1.9, "low": 1.8, "high": 2.0}
+    run = {"layout": {"ranks": 1, "threads": 2, "nodes": 1}, "repetitions": 3, formats.RTF: ends}
+    for runs in ([], [NestRun.model_validate(run)]):
+        of = compare({"price": 1e6, "nest": runs}, {"price": 2e6, "nest": []})
+        assert "mini-app" in offers.sentence(of)
+        (column,) = [column for column in offers.table(of).columns if column.name == "rtf"]
+        assert column.head == whose
+        named = [line for line in offers.lines(of) if "NEST" in line]
+        assert len(named) == 2 * len(runs)
+        assert all("1.9" in line for line in named[1:])
 
 
 @pytest.mark.parametrize("lacking", [{"price": None}, {"rtf": None}])
