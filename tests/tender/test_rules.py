@@ -1,6 +1,8 @@
 """Bundles: what is asked for, what must be counted, which sources, and the secret beside."""
 
+import contextlib
 import json
+import re
 import tarfile
 
 import pytest
@@ -50,7 +52,7 @@ def test_networks_without_rates_of_their_own_have_no_counts():
 
 def test_bench_networks_fill_the_memory_and_no_more():
     limit = 2e7
-    made = new._bench(2, 100, 10.0, limit)
+    made = new._bench(2, 100, 10.0, limit, 1e-9 * limit)
     size = made.description["network"]["populations"][0]["size"]
     larger = question.of_description(
         "x",
@@ -60,7 +62,32 @@ def test_bench_networks_fill_the_memory_and_no_more():
     )
     assert new._needed_bytes(made, 2) <= limit < new._needed_bytes(larger, 2)
     with pytest.raises(BadInput):
-        new._bench(2, 100, 10.0, 1000.0)
+        new._bench(2, 100, 10.0, 1000.0, 1e-6)
+
+
+@pytest.mark.parametrize("with_nest", [False, True])
+def test_a_node_that_is_too_small_is_refused_with_a_memory_that_is_enough(with_nest):
+    """The networks may take a tenth of the node; with NEST, which needs more than the mini-app."""
+    for indegree in (100, 771, 5000):
+        share = 0.9 if with_nest else 0.1
+
+        def bench(node_gb, indegree=indegree, share=share):
+            return new._bench(2, indegree, 10.0, 1e9 * share * node_gb, node_gb, with_nest)
+
+        too_little = 1e-4
+        for _ in range(3):  # of the mini-app, and then of NEST
+            with contextlib.suppress(BadInput):
+                bench(too_little)
+                break
+            with pytest.raises(BadInput) as refused:
+                bench(too_little)
+            assert refused.value.field == "node_memory"
+            found = re.search(r"node_memory=(\S+); expected at least (\S+) GB", str(refused.value))
+            assert float(found[1]) == too_little < float(found[2])
+            too_little = float(found[2])
+        bench(too_little)
+        with pytest.raises(BadInput):
+            bench(0.98 * too_little)
 
 
 @pytest.mark.parametrize(
