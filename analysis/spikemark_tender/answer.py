@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import ValidationError
 
 import spikemark
 from spikemark.core.commands import command
@@ -26,7 +25,6 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
 from spikemark.core.files import whole_folder, write_json
 from spikemark.core.reading import read_json
-from spikemark.core.validation import invalid
 from spikemark.measuring.energy import measured, of_run
 from spikemark.measuring.meter import PowerReadings, source
 from spikemark.prediction import draws, question
@@ -143,9 +141,8 @@ def _checked_offer(offer: dict[str, Any]) -> dict[str, Any]:
     Raises BadInput for what cannot be meant, naming the argument by which it was given.
     """
     try:
-        OfferedMachine.model_validate(offer)
-    except ValidationError as error:
-        problem = invalid(error, "offer", content=offer)
+        checked(OfferedMachine, offer, "the offer", "offer")
+    except BadInput as problem:
         field = problem.field or "offer"
         raise problem.about_option(ARGUMENTS.get(field, field)) from None
     code = offer["currency"].upper()

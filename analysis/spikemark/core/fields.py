@@ -28,7 +28,7 @@ ABSENT = "absent"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field whose values differ."""
 
     path: str  #: parts are joined by dots, items of lists by number; empty for the whole
@@ -191,7 +191,7 @@ def as_recorded(value: Any) -> Any:
     return value
 
 
-def differing(value: Any, expected: Any, path: str = "") -> Iterator[Difference]:
+def differing(value: Any, expected: Any, path: str = "") -> Iterator[FieldDifference]:
     """Each field in which two contents of JSON differ, in the order of the second one.
 
     Numbers are compared as records hold them: one that was written in full is equal to what a
@@ -205,7 +205,7 @@ def differing(value: Any, expected: Any, path: str = "") -> Iterator[Difference]
     Example:
         >>> told = {"rate": 3.236795775560451, "sizes": [10, 20]}
         >>> list(differing({"rate": 3.23679577556045, "sizes": [10, 25]}, told))
-        [Difference(path='sizes.1', value=25, expected=20)]
+        [FieldDifference(path='sizes.1', value=25, expected=20)]
     """
     if as_recorded(value) == as_recorded(expected):
         return
@@ -215,7 +215,7 @@ def differing(value: Any, expected: Any, path: str = "") -> Iterator[Difference]
     if expected is ABSENT and parts:
         expected_parts = {}
     if parts is None or expected_parts is None:
-        yield Difference(path, value, expected)
+        yield FieldDifference(path, value, expected)
         return
     for name in expected_parts | parts:
         part = parts.get(name, ABSENT)
