@@ -12,14 +12,14 @@ from statistics import median
 from typing import Any
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
+from spikemark.core.fields import checked, same
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
 from spikemark.launch import LaunchLayout
 from spikemark.records.record import Run
 
 from . import measure
-from .check import COUNTS, doubts, same, sums, times
+from .check import COUNTS, doubts, sums, times
 from .formats import RTF, Bundle
 from .measure import ProgressCallback, RunSetup, TenderRunOptions
 from .schema import Prepared, RunRule, Secret, TenderAnswer

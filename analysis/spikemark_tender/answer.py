@@ -7,6 +7,7 @@ repetitions. A figure that was measured or projected is promised as it is, unles
 
 import contextlib
 import math
+import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,13 +40,15 @@ from spikemark.running.energy import POWER_COLUMNS
 
 from . import environment, formats, measure, nest, schema
 from .formats import FIGURES, JOULES, POWER, RTF, Bundle
-from .schema import RunRule, TenderAnswer
+from .schema import OfferedMachine, RunRule, TenderAnswer
 
 #: Promised values by (run, figure).
 Promised = dict[tuple[str, str], float]
 
 #: Fields of a refusal that are about the layout of ranks, which is the bidder's choice.
 LAYOUT_FIELDS = ("ranks", "threads", "ranks_per_node", "nodes")
+#: Arguments of `tender answer` by fields of the offer, where they differ.
+ARGUMENTS = {"machine": "system", "node_limit_w": "node_power", "node_idle_w": "node_idle"}
 MAX_DECIDING_INPUTS = 3  #: that a projection names
 
 
@@ -87,6 +90,7 @@ def write(
     Raises BadInput for a folder that holds anything else, for measurements of another bundle, for
     missing runs, and for an offer, a projection or a promise that cannot be meant.
     """
+    offer = _checked_offer(offer)
     _refuse_other_content(out)
     choices = measure.read_choices(work)
     chosen = _measured_runs(bundle, work, choices)
@@ -118,7 +122,7 @@ def write(
             "projected": [*projected],
             "committed": [],
         }
-        without_promises = checked(TenderAnswer, content, out / formats.ANSWER, "answer")
+        without_promises = checked(TenderAnswer, content, "the answer", "answer")
         if nest_runs is not None:
             nest.copy(nest_runs, folder / nest.FOLDER)
             content["nest"] = nest.collected(folder / nest.FOLDER)
@@ -129,6 +133,23 @@ def write(
         write_json(folder / formats.ANSWER, content)
         formats.write_manifest(folder)
     return formats.read_answer(out)
+
+
+def _checked_offer(offer: dict[str, Any]) -> dict[str, Any]:
+    """Fields of schema.OfferedMachine, with the currency in upper case.
+
+    Raises BadInput for what cannot be meant, naming the argument by which it was given.
+    """
+    try:
+        checked(OfferedMachine, offer, "the offer", "offer")
+    except BadInput as problem:
+        field = problem.field or "offer"
+        raise problem.about_option(ARGUMENTS.get(field, field)) from None
+    code = offer["currency"].upper()
+    if not re.fullmatch("[A-Z]{3}", code):
+        expected = "a code of three letters, such as EUR"
+        raise BadInput(field="currency", value=offer["currency"], expected=expected)
+    return offer | {"currency": code}
 
 
 def _refuse_other_content(out: Path) -> None:

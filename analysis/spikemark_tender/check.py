@@ -10,6 +10,7 @@ Checking reads every file once for its hash, and the cycle times of every repeti
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,20 +23,29 @@ import pandas as pd
 
 import spikemark
 from spikemark.core import sha256
-from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.errors import BadInput
+from spikemark.core.fields import same
 from spikemark.launch.sampler import MAX_NODE_W
 from spikemark.machines import Profile, filled, load
 from spikemark.measuring.energy import readings
 from spikemark.network import lanes
 from spikemark.network.description import read_description
 from spikemark.prediction import draws
-from spikemark.quantities.words import percent
+from spikemark.quantities.words import counted, percent
 from spikemark.records.record import Run
 
 from . import formats, nest, schema
 from .answer import of_repetitions, predicted, program, project
 from .formats import ANSWER, ENVIRONMENT, FIGURES, JOULES, MANIFEST, POWER, RTF, Bundle
-from .schema import MeasuredRun, NestRun, Repetition, RunRule, TenderAnswer, UsedLayout
+from .schema import (
+    MeasuredRun,
+    NestRun,
+    ProjectedFigure,
+    Repetition,
+    RunRule,
+    TenderAnswer,
+    UsedLayout,
+)
 
 VALID, INVALID, INCOMPLETE = "VALID", "INVALID", "INCOMPLETE"
 
@@ -55,6 +65,24 @@ NODE_W = (0.5, MAX_NODE_W)  #: W of a node where the bidder states no limits
 DELAYS = ("mean_us", "sd_us", "correlation", "rank_sd_us", "per_neuron_ns", "per_synapse_ns")
 COUNTS = ("neurons", "synapses", "spikes", "synaptic_events")
 MAX_SPREAD = 0.1  #: of the times of repetitions, from where a remark is made
+FAR = 10.0  #: factor between two figures of one run, from where a remark is made
+#: Vendors of processors by words of their names, as profiles and /proc/cpuinfo write them. Those
+#: with cores of Arm are one: a node names the cores, a profile often the processor.
+VENDORS = {
+    "amd": "AMD",
+    "epyc": "AMD",
+    "ryzen": "AMD",
+    "opteron": "AMD",
+    "intel": "Intel",
+    "xeon": "Intel",
+    "westmere": "Intel",
+    "nvidia": "Arm",
+    "grace": "Arm",
+    "ampere": "Arm",
+    "altra": "Arm",
+    "cortex": "Arm",
+    "neoverse": "Arm",
+}
 RECORD_FILES = ("record.json", "ranks.csv", "cycles.npy")  #: that a repetition must have
 
 #: Start and end of a run, in s since the Unix epoch.
@@ -233,21 +261,6 @@ def _span(run: Run) -> Span | None:
     if timing.simulate_started_s is None or timing.simulate_ended_s is None:
         return None
     return timing.simulate_started_s, timing.simulate_ended_s
-
-
-def same(name: str, value: Any, expected: Any) -> Iterator[str]:
-    """A text unless both values are equal.
-
-    Example:
-        >>> list(same("totals.spikes", 1200, 1200)), list(same("totals.spikes", 1100, 1200))
-        ([], ['totals.spikes=1100; expected 1200'])
-    """
-    if value != expected:
-        text = short_repr(value)
-        expected_text = short_repr(expected)
-        if text == expected_text:  # both are shortened
-            expected_text = "another value"
-        yield f"{name}={text}; expected {expected_text}"
 
 
 def _close(
@@ -734,30 +747,85 @@ CHECKS: dict[str, AnswerCheck | RepetitionCheck] = {
 }
 
 
-def check(folder: Path, bundle: Bundle) -> tuple[Report, TenderAnswer | None]:
-    """All checks of an answer; also the answer, None where answer.json cannot be read.
+# Remarks: each yields a text for what makes an answer doubtful, but not invalid.
 
-    Raises BadInput for what is no folder.
-    """
-    if not folder.is_dir():
-        raise BadInput(field="answer", value=str(folder), expected="a folder")
-    submission = Submission(folder, bundle)
-    findings: dict[AnswerFinding, None] = {}  # each once
-    for name, checked in CHECKS.items():
-        if isinstance(checked, RepetitionCheck):
-            for repetition in submission.repetitions:
-                for text in _texts(checked.function, repetition):
-                    findings[AnswerFinding(name, f"{repetition.place}: {text}")] = None
-        elif submission.answer or not checked.needs_answer:
-            for text in _texts(checked.function, submission):
-                findings[AnswerFinding(name, text)] = None
-    remarks: list[str] = []
-    if submission.answer:
-        remarks += _texts(_disturbed, submission)
-        remarks += _texts(_not_predicted, submission)
-    if submission.answer and submission.tender.quick:
-        remarks += _texts(_refuted, submission)
-    return Report(list(findings), tuple(remarks)), submission.answer
+
+def _far(submission: Submission) -> Iterator[str]:
+    """Promises and projections of their own that are far from what else the answer says."""
+    answer = submission.known_answer
+    by_profile = {
+        (projection.run, projection.figure): projection.value
+        for projection in answer.projected
+        if projection.layout
+    }
+    for promise in answer.committed:
+        evidence = answer.evidence(promise.run, promise.figure)
+        whose: str = evidence.basis
+        known = None if evidence.figure is None else evidence.figure.value
+        if (promise.run, promise.figure) in by_profile:
+            whose = "projected by the profile"
+            known = by_profile[promise.run, promise.figure]
+        if known is not None and not known / FAR < promise.value < FAR * known:
+            name = f"{promise.run}.{promise.figure}"
+            yield f"{name}={promise.value:.3g} is promised; {known:.3g} is {whose}"
+    for projection in answer.projected:
+        if projection.layout is not None:
+            continue
+        name = f"{projection.run}.{projection.figure}"
+        known = by_profile.get((projection.run, projection.figure))
+        if known is None:
+            yield from _faster_than_measured(submission, projection)
+        elif not known / FAR < projection.value < FAR * known:
+            yield (
+                f"{name}={projection.value:.3g} is projected by {projection.method!r};"
+                f" {known:.3g} by the profile"
+            )
+
+
+def _faster_than_measured(submission: Submission, projection: ProjectedFigure) -> Iterator[str]:
+    """A text where each node would do far more in a second than the nodes of measured runs did."""
+    rule = submission.tender.run(projection.run)
+    if rule is None or projection.figure != RTF:
+        return
+    speeds = []  # synaptic events per second of a node
+    for run in submission.answered_runs:
+        measured, figure = submission.tender.run(run.name), run.figures.get(RTF)
+        if measured is not None and figure is not None:
+            events_per_s = measured.expected.events_per_s / figure.value
+            speeds.append(events_per_s / run.layout.nodes)
+    projected = rule.expected.events_per_s / projection.value / projection.nodes
+    if speeds and projected > FAR * max(speeds):
+        yield (
+            f"{projection.run}.{projection.figure}={projection.value:.3g} is projected by"
+            f" {projection.method!r}: {projected:.3g} synaptic events per second of a node; the"
+            f" fastest measured run had {max(speeds):.3g}"
+        )
+
+
+def _other_vendor(submission: Submission) -> Iterator[str]:
+    """The processor of the profile, where the nodes have one of another vendor."""
+    profile = submission.known_answer.profile
+    if profile is None:
+        return
+    named = load(submission.folder / profile).processor
+    processors = Counter(str(node.get("processor")) for node in submission.nodes)
+    for processor in processors:
+        vendors = (_vendor(named or ""), _vendor(processor))
+        if None not in vendors and vendors[0] != vendors[1]:
+            count = counted(processors[processor], "node")
+            yield f"{profile}: processor={named}; {ENVIRONMENT} has {processor!r} on {count}"
+
+
+def _vendor(processor: str) -> str | None:
+    """The vendor of a processor, by its name; None where it is unknown."""
+    words = re.findall("[a-z]+", processor.lower())
+    return next((VENDORS[word] for word in words if word in VENDORS), None)
+
+
+def _idle_nest(submission: Submission) -> Iterator[str]:
+    """Runs of NEST whose processors were hardly busy, as with times in another unit."""
+    if submission.known_answer.nest:
+        yield from nest.doubts(submission.folder / nest.FOLDER)
 
 
 def _disturbed(submission: Submission) -> Iterator[str]:
@@ -792,6 +860,42 @@ def doubts(runs: Sequence[Run]) -> list[str]:
             f" longest took {percent(max(factors) / min(factors) - 1)} longer than the shortest"
         )
     return texts
+
+
+#: By name, in order; those that are rare come first.
+REMARKS: dict[str, Callable[[Submission], Iterable[str]]] = {
+    "far": _far,
+    "vendor": _other_vendor,
+    "idle": _idle_nest,
+    "disturbed": _disturbed,
+    "not predicted": _not_predicted,
+}
+
+
+def check(folder: Path, bundle: Bundle) -> tuple[Report, TenderAnswer | None]:
+    """All checks of an answer; also the answer, None where answer.json cannot be read.
+
+    Raises BadInput for what is no folder.
+    """
+    if not folder.is_dir():
+        raise BadInput(field="answer", value=str(folder), expected="a folder")
+    submission = Submission(folder, bundle)
+    findings: dict[AnswerFinding, None] = {}  # each once
+    for name, checked in CHECKS.items():
+        if isinstance(checked, RepetitionCheck):
+            for repetition in submission.repetitions:
+                for text in _texts(checked.function, repetition):
+                    findings[AnswerFinding(name, f"{repetition.place}: {text}")] = None
+        elif submission.answer or not checked.needs_answer:
+            for text in _texts(checked.function, submission):
+                findings[AnswerFinding(name, text)] = None
+    remarks: list[str] = []
+    if submission.answer:
+        for remarked in REMARKS.values():
+            remarks += _texts(remarked, submission)
+    if submission.answer and submission.tender.quick:
+        remarks += _texts(_refuted, submission)
+    return Report(list(findings), tuple(remarks)), submission.answer
 
 
 def _texts(function: Callable[[Any], Iterable[str]], subject: Any) -> list[str]:

@@ -215,7 +215,7 @@ def answer(
         "answer"
     ),
     price: Annotated[float | None, typer.Option(help="Price of the machine.")] = None,
-    currency: Annotated[str, typer.Option(help="Currency of the price.")] = "EUR",
+    currency: Annotated[str, typer.Option(help="Currency of the price: three letters.")] = "EUR",
     node_power: Annotated[
         float | None, typer.Option(metavar="W", help="Largest power of a node.")
     ] = None,

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from spikemark.core.errors import BadInput
-from spikemark.core.fields import checked
+from spikemark.core.fields import checked, same
 from spikemark.core.reading import read_json, read_text
 from spikemark.machines import Profile
 from spikemark.prediction import draws, programs, question
 from spikemark.prediction.anchor_run import RECORDS, RUNS
 from spikemark.prediction.points import OwnRun, own_rows
-from spikemark.quantities.words import percent
+from spikemark.quantities.words import counted, percent
 
 from .formats import RTF, Bundle
 from .schema import NestRule, NestRun, RunRule
@@ -39,6 +39,10 @@ VERSION, REPETITIONS, LARGEST_SPREAD = "3.10", 3, 0.2
 ROUNDING = 1e-5
 #: Spikes that a rate, written in decimals, may be off.
 SPIKES = 1.0
+#: Processor time of rank 0 beyond that of all its threads in the whole run: as a share, and in s.
+CPU_SHARE, CPU_SLACK_S = 0.1, 0.02
+#: Share of its time that a thread is busy at least, where runs are not doubtful.
+LEAST_BUSY = 0.1
 #: Most nodes of a computer that a line of runs.jsonl may name.
 MAX_COUNT = 10**12
 
@@ -66,6 +70,7 @@ class NestRecord(BaseModel):
     prepare_s: float = Amount
     build_s: float = Amount
     simulate_s: float = Field(gt=0, le=1e9)
+    simulate_cpu_s: float | None = Field(None, ge=0, le=1e18)
     model_s: float = Field(gt=0, le=1e9)
     communicate_s: float | None = Field(None, ge=0, le=1e9)
     spikes: int = Field(ge=0, le=MAX_COUNT)
@@ -75,6 +80,15 @@ class NestRecord(BaseModel):
     def real_time_factor(self) -> float:
         """Wall-clock by simulated time."""
         return self.simulate_s / self.model_s
+
+    @property
+    def most_cpu_s(self) -> float:
+        """Processor time that rank 0, which reports its own, can take in simulate_s at most.
+
+        A library for MPI may have a thread of its own, which waits for messages.
+        """
+        threads = self.threads + (self.ranks > 1)
+        return threads * self.simulate_s
 
     @property
     def built_s(self) -> float:
@@ -96,10 +110,16 @@ class NestPair(NamedTuple):
 
 
 def _records(folder: Path) -> list[NestRecord]:
-    """The lines of runs.jsonl. Raises BadInput for a line that no run of NEST wrote."""
+    """The runs of runs.jsonl, a line each that begins with a brace.
+
+    Other lines are those of NEST or MPI, which scripts of earlier versions kept, too. Raises
+    BadInput for an object that no run of NEST wrote.
+    """
     path = folder / RECORDS
     measured = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.startswith("{"):
+            continue
         try:
             content = json.loads(line)
         except ValueError:
@@ -170,8 +190,9 @@ def findings(
     """
     run = bundle.tender.run(rule.run)
     assert run is not None  # schema.Tender has it
-    if read_json(folder / NETWORK).get("network") != bundle.description(run).get("network"):
-        yield f"{NETWORK}: another network than that of {rule.run}"
+    network = read_json(folder / NETWORK).get("network")
+    for text in same("network", network, bundle.description(run).get("network")):
+        yield f"{NETWORK}: another network than that of {rule.run}: {text}"
     of_layout: dict[tuple[int, int, int], list[NestPair]] = defaultdict(list)
     for pair in _pairs(folder):
         of_layout[pair.layout].append(pair)
@@ -183,6 +204,25 @@ def findings(
         yield from _of_layout(repetitions, rule)
     if [one.model_dump() for one in stated] != collected(folder):
         yield "nest: figures of answer.json are not those of the runs"
+
+
+def doubts(folder: Path) -> Iterator[str]:
+    """Runs in which not even one thread was busy, whose times may be in another unit.
+
+    Example:
+        >>> list(doubts(Path("nowhere")))
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: nowhere/runs.csv: not found
+    """
+    for pair in _pairs(folder):
+        record = pair.record
+        busy_s = record.simulate_cpu_s
+        if busy_s is not None and busy_s < LEAST_BUSY * record.simulate_s:
+            yield (
+                f"{pair.place}: simulate_s={record.simulate_s:.4g}, of which the processors took"
+                f" {busy_s:.4g} s: another unit, or a machine that was not free"
+            )
 
 
 def predicted(
@@ -232,6 +272,12 @@ def _of_run(pair: NestPair, rule: NestRule, run: RunRule) -> Iterator[str]:
     fired = record.mean_rate_hz * record.neurons * record.model_s
     if abs(fired - record.spikes) > SPIKES + ROUNDING * fired:
         yield f"spikes={record.spikes}; expected {fired:.0f} by the mean rate"
+    limit_s = (1 + CPU_SHARE) * record.most_cpu_s + CPU_SLACK_S
+    if record.simulate_cpu_s is not None and record.simulate_cpu_s > limit_s:
+        yield (
+            f"simulate_cpu_s={record.simulate_cpu_s:.4g}; expected at most {record.most_cpu_s:.4g}:"
+            f" simulate_s={record.simulate_s:.4g} on {counted(record.threads, 'thread')}"
+        )
     if (record.communicate_s or 0.0) > record.real_time_factor:
         yield "communicate_s: longer than the run"
 

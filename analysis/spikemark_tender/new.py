@@ -28,7 +28,7 @@ from spikemark.network.presets import PRESETS
 from spikemark.prediction import memory, program_costs, question
 from spikemark.prediction.question import Question
 from spikemark.prediction.workload import Loads
-from spikemark.quantities.words import number, with_ends
+from spikemark.quantities.words import integer, number, percent, with_ends
 
 from . import formats, nest, schema, source
 from .formats import JOULES, RTF, Bundle
@@ -139,6 +139,30 @@ def target(
     return question.of_preset(name or PRESET, full or name is None, options, rate_hz)
 
 
+def target_in_words(network: Question) -> str:
+    """The network that a machine is bought for, with its size.
+
+    Of a preset, also which part of its published size that is, if it is smaller.
+
+    Example:
+        >>> target_in_words(question.of_preset("microcircuit"))
+        'microcircuit, 7\u202f717 neurons: 10\u202f% of those of its published size, 77\u202f169'
+    """
+    neurons = network.known.neurons
+    words = f"{network.title}, {integer(neurons)} neurons"
+    preset = network.options.get("preset")
+    if preset is None:
+        return words
+    try:
+        published = question.of_preset(preset, full=True).known.neurons
+    except BadInput:
+        return words  # the preset has no published size
+    if neurons >= published:
+        return words
+    share = percent(neurons / published)
+    return f"{words}: {share} of those of its published size, {integer(published)}"
+
+
 def new(
     folder: Path,
     request: TenderRequest,
@@ -209,7 +233,7 @@ def _tender(
         "runs": [run.rule for run in runs],
         "categories": CATEGORIES,
         "target": {
-            "network": request.target.title,
+            "network": target_in_words(request.target),
             RTF: request.real_time_factor,
             JOULES: request.joules_per_synaptic_event,
         },
@@ -269,14 +293,13 @@ def _bench_runs(request: TenderRequest) -> Iterator[_NewRun]:
     rate_hz = float(request.target.rates.hz @ sizes) / network.neurons
     for size, share in MEMORY_SHARES.items():
         limit_bytes = 1e9 * request.node_memory_gb * share
-        nest_gb = None
-        if request.nest and size == SIZE_FOR_NEST:
-            nest_gb = request.node_memory_gb
-        bench_network = _bench(request.areas, indegree, rate_hz, limit_bytes, nest_gb)
+        with_nest = request.nest and size == SIZE_FOR_NEST
+        node_gb = request.node_memory_gb
+        bench_network = _bench(request.areas, indegree, rate_hz, limit_bytes, node_gb, with_nest)
         neurons = bench_network.known.network.populations[0].size
         area = f"{neurons} neurons, {indegree} synapses per neuron, {rate_hz:.3g} Hz"
         limit = f"at most {share:g} of {request.node_memory_gb:g} GB"
-        if nest_gb is not None:
+        if with_nest:
             need = [number(gigabytes, 2) for gigabytes in nest_need_gb(bench_network)]
             limit = f"{limit}; NEST needs {with_ends(*need)} GB"
         scaling = f"{request.areas} areas of {area}: {limit}."
@@ -287,7 +310,7 @@ def _bench_runs(request: TenderRequest) -> Iterator[_NewRun]:
 def _target_run(request: TenderRequest) -> _NewRun:
     """The run of the target, which may be projected, on any number of nodes."""
     network = request.target
-    bought_for = f"The network that the machine is bought for: {network.title}."
+    bought_for = f"The network that the machine is bought for: {target_in_words(network)}."
     scaling = f"{bought_for} Rates: {network.rates.source}."
     return _run(request, "target", "target", network, scaling, measured=False, nodes=None)
 
@@ -349,7 +372,8 @@ def _bench(
     indegree: int,
     rate_hz: float,
     limit_bytes: float,
-    nest_gb: float | None = None,
+    node_gb: float,
+    with_nest: bool = False,
 ) -> Question:
     """The mam-benchmark with areas as large as the memory allows, with one rank for each area.
 
@@ -358,7 +382,8 @@ def _bench(
         indegree: synapses per neuron.
         rate_hz: of all neurons.
         limit_bytes: that the structures of the mini-app may take.
-        nest_gb: that NEST may take, too, with 65 B for each synapse; None: it is not run.
+        node_gb: memory of the node.
+        with_nest: whether NEST must surely fit on the node, too, with 65 B for each synapse.
 
     Raises BadInput where the smallest areas need more.
     """
@@ -379,17 +404,22 @@ def _bench(
         return nest_need_gb(of_steps(steps))[2]
 
     steps = bisect_right(range(1, MAX_NEURONS_STEPS), limit_bytes, key=bytes_of_steps)
-    if steps and nest_gb is not None:
-        steps = bisect_right(range(1, steps + 1), nest_gb, key=most_with_nest)
-        if steps == 0:
-            smallest = f"{most_with_nest(1):.3g} GB"
-            value = f"{nest_gb:.3g} GB for NEST"
-            raise BadInput(field="node_memory", value=value, expected=smallest)
     if steps == 0:
-        memory_gb = f"{limit_bytes / 1e9:.3g} GB for the network"
-        smallest = f"{bytes_of_steps(1) / 1e9:.3g} GB"
-        raise BadInput(field="node_memory", value=memory_gb, expected=smallest)
+        smallest_gb = node_gb * bytes_of_steps(1) / limit_bytes
+        raise _too_small(node_gb, smallest_gb, "the smallest bench network")
+    if with_nest:
+        steps = bisect_right(range(1, steps + 1), node_gb, key=most_with_nest)
+        if steps == 0:
+            raise _too_small(node_gb, most_with_nest(1), "the smallest bench network in NEST")
     return of_steps(steps)
+
+
+def _too_small(node_gb: float, smallest_gb: float, what: str) -> BadInput:
+    """A node without the memory that something takes, with the least that is enough."""
+    unit = 10.0 ** (math.floor(math.log10(smallest_gb)) - 2)  # of the third digit
+    enough = f"{math.ceil((1 + 1e-9) * smallest_gb / unit) * unit:.3g}"
+    expected = f"at least {enough} GB, which {what} takes"
+    return BadInput(field="node_memory", value=node_gb, expected=expected, code="range")
 
 
 def _expected(network: Question, minimum_s: float) -> dict[str, Any]:

@@ -6,6 +6,8 @@ reach the target in this draw. Cost is the price and, where a price of energy is
 energy over the years of use.
 """
 
+import math
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,11 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
+from spikemark.prediction.costs import share_of_least
 from spikemark.prediction.draws import Draws, log_normal
 from spikemark.prediction.wording import chance, interval
 from spikemark.quantities.table import Cell, Column, Table
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, listed, number
 
 from . import formats
 from .check import INVALID, VALID, check
@@ -27,6 +30,8 @@ from .schema import NestRun, ProjectedFigure, Range, TenderAnswer
 LEAST_SHARE = 0.005  #: of the draws, below which they are not worth a word
 SURE_SHARE = 0.95  #: of the draws, from which an offer counts as the cheapest
 MAX_NAME_LENGTH = 40  #: of a bidder in tables
+#: The figure by which offers are ranked: that of the program of the rules.
+OUR_FACTOR = "the mini-app's real-time factor"
 DEFAULT_CURRENCY = "EUR"  #: where nobody states a price
 
 
@@ -55,6 +60,10 @@ class ComparedOffers:
     best: dict[
         str, float
     ]  #: share of the draws in which a bid is the cheapest to reach it, by name
+    currency: str = DEFAULT_CURRENCY  #: of the prices
+    nest_run: str = (
+        ""  #: run of the rules whose network NEST simulates; empty where it is not asked
+    )
 
 
 def _answer_folders(paths: list[Path]) -> list[Path]:
@@ -93,7 +102,8 @@ def compare(
         hours_per_year: hours of use in each.
         price_kwh: price of one kWh; without it, energy is no part of the cost.
 
-    Raises BadInput for several currencies, and for an answer.json that cannot be read.
+    An offer in another currency than most of the others is left out. Raises BadInput where as many
+    offers are in each, and for an answer.json that cannot be read.
     """
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     price_of_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
@@ -102,31 +112,71 @@ def compare(
         _bid(folder, f"offer {number}", bundle, price_of_watt, reach)
         for number, folder in enumerate(folders)
     ]
-    currencies = sorted(
-        {bid.answer.offer.currency for bid in bids if bid.answer.offer.price is not None}
-    )
-    if len(currencies) > 1:
-        expected = "one currency in all answers"
-        raise BadInput(field="currency", value=", ".join(currencies), expected=expected)
     names = {bid.name for bid in bids}
     if len(names) < len(bids):
         bids = [
             replace(bid, name=f"{bid.name} ({folder.name})")
             for bid, folder in zip(bids, folders, strict=True)
         ]
-    return ComparedOffers(bids, reach, bundle.tender.quick, _shares_cheapest(bids, reach))
+    common = _common_currency(bids)
+    bids = [_in_currency(bid, common) for bid in bids]
+    shares = _shares_cheapest(bids, reach)
+    nest_run = bundle.tender.nest.run if bundle.tender.nest else ""
+    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common, nest_run)
+
+
+def _currency(bid: Bid) -> str:
+    """The code of the currency of a price, in upper case."""
+    return bid.answer.offer.currency.upper()
+
+
+def _common_currency(bids: list[Bid]) -> str:
+    """The currency of most prices, of the bids that may be chosen; DEFAULT_CURRENCY without any.
+
+    Raises BadInput where as many are in another one.
+    """
+    bidders: dict[str, list[str]] = defaultdict(list)
+    for bid in bids:
+        if not bid.left_out:
+            bidders[_currency(bid)].append(bid.name)
+    if not bidders:
+        return next(
+            (_currency(bid) for bid in bids if bid.answer.offer.price is not None),
+            DEFAULT_CURRENCY,
+        )
+    first, *others = sorted(bidders, key=lambda code: -len(bidders[code]))
+    if others and len(bidders[others[0]]) == len(bidders[first]):
+        found = [f"{code} ({', '.join(bidders[code])})" for code in sorted(bidders)]
+        expected = "one currency of most offers, in which they are compared"
+        raise BadInput(
+            f"currency={', '.join(found)}; expected {expected}", field="currency", code="conflict"
+        )
+    return first
+
+
+def _in_currency(bid: Bid, common: str) -> Bid:
+    """A bid, left out and without its cost where its price is in another currency."""
+    if bid.answer.offer.price is None or _currency(bid) == common:
+        return bid
+    reason = f"its price is in {_currency(bid)}, those of the others in {common}"
+    return replace(bid, cost=None, left_out=bid.left_out or reason)
 
 
 def _shares_cheapest(bids: list[Bid], reach: float) -> dict[str, float]:
-    """Share of the draws in which a bid is the cheapest that reaches the target, by name."""
+    """Share of the draws in which a bid is the cheapest that reaches the target, by name.
+
+    Bids that cost the same share a draw. In draws in which none reaches it, nobody is the cheapest.
+    """
     ranked = [bid for bid in bids if not bid.left_out]
     if not ranked:
         return {}
-    costs = np.array([_cost_if_reached(bid, reach) for bid in ranked])  # (bids, N)
-    cheapest = costs.argmin(axis=0)
-    any_reaches = np.isfinite(costs).any(axis=0)
+    costs = [_cost_if_reached(bid, reach) for bid in ranked]
+    reached = np.isfinite(costs).any(axis=0)  # (N,)
+    if not reached.any():
+        return {bid.name: 0.0 for bid in ranked}
+    shares = share_of_least([cost[reached] for cost in costs])
     return {
-        bid.name: float(((cheapest == row) & any_reaches).mean()) for row, bid in enumerate(ranked)
+        bid.name: share * float(reached.mean()) for bid, share in zip(ranked, shares, strict=True)
     }
 
 
@@ -258,7 +308,7 @@ def _sentence(offers: ComparedOffers) -> str:
     """The same, whether or not it is a trial."""
     goal = ""
     if np.isfinite(offers.reach):
-        goal = f" to reach real-time factor {number(offers.reach)}"
+        goal = f" to reach a real-time factor of {number(offers.reach)} with the mini-app"
     leader = _leader(offers)
     if leader is None:
         return f"No offer can be compared{goal}."
@@ -269,6 +319,12 @@ def _sentence(offers: ComparedOffers) -> str:
     probability = f"in {chance(share)} of the draws"
     if share >= SURE_SHARE:
         return f"{leader.name} is the cheapest offer{goal}, {probability}.{warning}"
+    equals = [bid.name for bid in _leaders(offers)]
+    if len(equals) > 1:
+        return (
+            f"No offer is surely the cheapest{goal}: {listed(equals)} lead alike, each"
+            f" {probability}.{warning}"
+        )
     return f"No offer is surely the cheapest{goal}: {leader.name} leads, {probability}.{warning}"
 
 
@@ -286,6 +342,12 @@ def _leader(offers: ComparedOffers) -> Bid | None:
     return max(candidates, key=lambda bid: offers.best[bid.name], default=None)
 
 
+def _leaders(offers: ComparedOffers) -> list[Bid]:
+    """The bids that are the cheapest in as many draws as the leader, which is one of them."""
+    most = max(offers.best.values(), default=0.0)
+    return [bid for bid in offers.bids if math.isclose(offers.best.get(bid.name, -1.0), most)]
+
+
 def lines(offers: ComparedOffers) -> list[str]:
     """Offers that were left out, runs of NEST, and what decides if no offer is the cheapest.
 
@@ -299,6 +361,10 @@ def lines(offers: ComparedOffers) -> list[str]:
         texts.append(
             "Cheapest: of the offers that reach the target; none does in"
             f" {chance(nobody)} of the draws."
+        )
+    if any(bid.answer.nest for bid in offers.bids):
+        texts.append(
+            f"The ranking is by {OUR_FACTOR}. That of NEST is beside it, of {offers.nest_run}:"
         )
     for bid in offers.bids:
         texts += [f"{bid.name}: {_nest_in_words(run)}." for run in bid.answer.nest]
@@ -323,9 +389,9 @@ def table(offers: ComparedOffers) -> Table:
     columns = [
         Column("offer", "offer"),
         Column("best", "cheapest"),
-        Column("cost", f"cost (1000 {currency(offers)})"),
+        Column("cost", f"cost (1000 {offers.currency})"),
         Column("reached", "target reached"),
-        Column("rtf", "real-time factor"),
+        Column("rtf", OUR_FACTOR.removeprefix("the ")),
         Column("committed", "promised"),
         Column("power", "power (kW)"),
         Column("nodes", "nodes"),
@@ -350,19 +416,6 @@ def _row(bid: Bid, offers: ComparedOffers) -> dict[str, Cell]:
         "cost": interval(None if bid.cost is None else 1e-3 * bid.cost, 3),
         "best": "left out" if share_cheapest is None else chance(share_cheapest),
     }
-
-
-def currency(offers: ComparedOffers) -> str:
-    """The currency of the prices, which is the same in all answers that state one.
-
-    Example:
-        >>> currency(ComparedOffers([], np.inf, False, {}))
-        'EUR'
-    """
-    for bid in offers.bids:
-        if bid.answer.offer.price is not None:
-            return bid.answer.offer.currency
-    return DEFAULT_CURRENCY
 
 
 def _promised(bid: Bid) -> float | None:

@@ -16,7 +16,7 @@ from spikemark.quantities.words import integer, listed
 from spikemark.report import facts, plots
 from spikemark.report.document import Page, html
 
-from .offers import ComparedOffers, currency, lines, sentence, table
+from .offers import OUR_FACTOR, ComparedOffers, lines, sentence, table
 from .schema import Tender
 
 #: Columns of the table on the first screen: offer, chance, cost, target and real-time factor.
@@ -50,7 +50,7 @@ def write(
     reach = offers.reach if np.isfinite(offers.reach) else None
     costs = [(bid.name, bid.cost) for bid in offers.bids]
     costs = [(name, None if cost is None else 1e-3 * cost) for name, cost in costs]
-    cost_figure = _figure(costs, "cost", f"cost (1000 {currency(offers)})")
+    cost_figure = _figure(costs, "cost", f"cost (1000 {offers.currency})")
     projections = _projections(offers)
     page = Page(
         tender,
@@ -58,7 +58,7 @@ def write(
         sentence(offers),
         facts=stated,
         table=_decisive(table(offers)),
-        picture=_figure(factors, "rtf", "real-time factor", reach),
+        picture=_figure(factors, "rtf", OUR_FACTOR, reach),
         notes=lines(offers),
         sections=[
             Section("offers", "Offers", tables=[table(offers)]),

@@ -113,6 +113,37 @@ def test_what_cannot_be_meant_is_refused_and_nothing_is_written(write, tmp_path,
     assert error.value.field == field and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
+REFUSED_OFFERS = [
+    ("--price", "-5", "above 0"),
+    ("--price", "0", "above 0"),
+    ("--price", "nan", ""),
+    ("--node-power", "-1", "above 0"),
+    ("--node-idle", "-1", "at least 0"),
+    ("--currency", "dollars", "three letters"),
+    ("--currency", "", "three letters"),
+    ("--currency", "E1R", "three letters"),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "words"), REFUSED_OFFERS)
+def test_what_an_offer_cannot_mean_is_refused_by_its_option(
+    refusal, honest, tmp_path, option, value, words
+):
+    out = tmp_path / "answer"
+    given = ("--bidder", "Bob", "--system", "x", "--nodes", 1, option, value)
+    places = ("--work", honest.folder / "work", "--out", out)
+    line = refusal("tender", "answer", honest.folder / "bundle", *places, *given)
+    assert option in line and words in line and formats.ANSWER not in line
+    assert not out.exists()
+
+
+def test_a_currency_is_written_in_upper_case(honest, tmp_path):
+    offer = offered.OFFER | {"currency": "chf"}
+    work = honest.folder / "work"
+    made = answer.write(honest.bundle, work, tmp_path / "answer", "Bob", offer)
+    assert made.offer.currency == "CHF"
+
+
 def test_projections_need_a_figure_and_an_interval():
     for text in (
         "x",

@@ -12,6 +12,7 @@ import pytest
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.machines import processors
 from spikemark.prediction import draws
 from spikemark.records.record import load_run
 from spikemark_tender import answer as answers
@@ -210,6 +211,22 @@ def test_cheats_are_caught_by_the_check_that_is_for_them(copy, name):
     assert verdict(copy) == (INCOMPLETE if wanted == "complete" else INVALID, {wanted})
 
 
+def test_another_description_is_named_by_its_field_and_both_values(copy):
+    """The rate of the bundle has 17 digits, that of the records 15, which is no difference."""
+    rule = copy.bundle.tender.run("bench-small")
+    told = copy.bundle.description(rule)["network"]["populations"][0]["neuron"]["rate_hz"]
+    place = "description.network.populations.0"
+    recorded = json.loads((copy.run() / "record.json").read_text())
+    network = recorded["description"]["network"]["populations"][0]
+    assert network["neuron"]["rate_hz"] != told
+    record(f"{place}", size=50)(copy)
+    copy.seal()
+    report, _ = check.check(copy.path, copy.bundle)
+    assert len(report.findings) == rule.repetitions
+    for finding in report.findings:
+        assert f"{place}.size=50; expected {network['size']}" in finding.text
+
+
 @pytest.fixture
 def projected(copy, monkeypatch):
     """An answer whose target is projected by a profile that predicts its measured runs."""
@@ -257,7 +274,10 @@ def test_in_a_trial_a_profile_of_another_machine_is_a_remark(copy):
     copy.seal()
     report, _ = check.check(copy.path, dataclasses.replace(copy.bundle, tender=tender))
     assert report.verdict == VALID, report.findings
-    assert list(report.remarks) == [*check._disturbed(submission), *refuted]
+    remarks = []
+    for remarked in check.REMARKS.values():
+        remarks += remarked(submission)
+    assert list(report.remarks) == [*remarks, *refuted]
 
 
 def test_disturbed_repetitions_and_such_that_differ_are_remarks(copy):
@@ -277,6 +297,85 @@ def test_disturbed_repetitions_and_such_that_differ_are_remarks(copy):
     assert "repetition 2" in load and "1.6" in load and "45" in spread
     (spread,) = check.doubts([changed(0.0, 1.0), changed(0.0, 1.45)])
     assert "45" in spread
+
+
+PROCESSORS = {
+    "epyc-7742": ("AMD EPYC 7742 64-Core Processor", "Intel(R) Xeon(R) Processor"),
+    "xeon-8480": ("Intel(R) Xeon(R) Platinum 8480+", "AMD EPYC-Genoa Processor"),
+    "grace": ("Neoverse-V2", "AMD EPYC 9654 96-Core Processor"),
+}
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_a_profile_of_another_vendor_than_the_nodes_is_a_remark(copy, processor):
+    same_vendor, other = PROCESSORS[processor]
+    with_profile(copy)
+    profile = copy.path / formats.MACHINE / "jureca-dc.yaml"
+    lines = profile.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("measured_as:", "processor:"))]
+    profile.write_text("\n".join([*kept, f"processor: {processor}"]) + "\n")
+    for cpu, remarks in ((same_vendor, 0), (None, 0), ("QEMU Virtual CPU", 0), (other, 1)):
+        with copy.edit(formats.ENVIRONMENT) as content:
+            for node in content["nodes"]:
+                node["processor"] = cpu
+        copy.seal()
+        found = list(check._other_vendor(check.Submission(copy.path, copy.bundle)))
+        assert len(found) == remarks
+        assert all(processor in text and cpu in text for text in found)
+
+
+def test_all_processors_with_a_data_sheet_have_a_vendor():
+    assert all(check._vendor(processor) for processor in processors.names())
+
+
+def by_profile(made):
+    """A projection of the target by a profile, of 1.0."""
+    with made.edit() as content:
+        first = content["projected"][0]
+        layout = {"ranks": 2, "threads": 64, "nodes": 1}
+        ends = {"value": 1.0, "low": 0.9, "high": 1.1, "layout": layout}
+        content["projected"].append(first | ends)
+
+
+@pytest.mark.parametrize("factor", [0.05, 0.5, 2.0, 20.0])
+def test_promises_and_projections_far_from_the_profile_are_remarks(copy, factor):
+    """The honest projection is of 0.8 by hand, which is promised; the profile's is of 1.0."""
+    by_profile(copy)
+    with copy.edit() as content:
+        content["committed"] = [
+            promise | {"value": factor}
+            for promise in content["committed"]
+            if promise["run"] == "target" and promise["figure"] == formats.RTF
+        ]
+    found = list(check._far(check.Submission(copy.path, copy.bundle)))
+    assert len(found) == (not 0.1 < factor < 10)
+    assert all(f"{factor:.3g}" in text and " 1 " in text for text in found)
+    with copy.edit() as content:
+        ends = {"value": factor, "low": 0.9 * factor, "high": 1.1 * factor}
+        content["projected"][0] |= ends
+        content["committed"] = []
+    found = list(check._far(check.Submission(copy.path, copy.bundle)))
+    assert len(found) == (not 0.1 < factor < 10)
+    assert all(f"{factor:.3g}" in text and " 1 " in text for text in found)
+
+
+def test_a_projection_of_far_faster_nodes_than_the_measured_ones_is_a_remark(copy):
+    """Synaptic events per second of a node, from what the rules expect of a run."""
+    answer, tender = formats.read_answer(copy.path), copy.bundle.tender
+    speeds = []
+    for run in answer.runs:
+        expected = tender.run(run.name).expected
+        speeds.append(expected.events_per_s / run.figures[formats.RTF].value / run.layout.nodes)
+    of_target = tender.target_rule.expected.events_per_s / 2  # of two nodes
+    for factor, remarks in ((0.5, 0), (8.0, 0), (12.0, 1)):
+        value = of_target / (factor * max(speeds))
+        with copy.edit() as content:
+            ends = {"value": value, "low": 0.9 * value, "high": 1.1 * value}
+            content["projected"][0] |= ends
+            content["committed"] = []
+        found = list(check._far(check.Submission(copy.path, copy.bundle)))
+        assert len(found) == remarks
+        assert all(f"{value:.3g}" in text and f"{max(speeds):.3g}" in text for text in found)
 
 
 def test_every_check_has_a_cheat():

@@ -2,11 +2,15 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from checkout import ROOT
 from tender import offered
 
 import spikemark
@@ -49,6 +53,7 @@ def lines_of(bundle, seed=1):
                     "build_s": sum(parts.values()),
                     **parts,
                     "simulate_s": simulate_s,
+                    "simulate_cpu_s": 1.05 * threads * simulate_s,
                     "model_s": 1.0,
                     "communicate_s": 0.5,
                     "spikes": spikes,
@@ -153,6 +158,49 @@ def test_the_folder_that_anchor_writes_is_filled_and_taken(tmp_path, bundle):
     assert nest.NETWORK in text
 
 
+#: A NEST that says something on the standard output, as NEST 3.10 does where threads are set.
+TALKING_NEST = """
+import os, sys
+from test_peers_nest import FakeNest
+print("[INFO] OMP_NUM_THREADS is set in your environment, but NEST ignores it.")
+print("For details, see the Guide to parallel computing in the NEST Documentation.", flush=True)
+sys.modules["nest"] = FakeNest()
+"""
+
+
+def test_run_sh_keeps_what_the_runs_say_and_nothing_of_other_programs(tmp_path, bundle):
+    """The script as anchor writes it, started twice: its lines are read as they are."""
+    (tmp_path / "nest.py").write_text(TALKING_NEST)
+    path = os.pathsep.join([str(tmp_path), str(ROOT / "tests"), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHON": sys.executable}
+    folder = tmp_path / "nest"
+    file = bundle.path / "runs" / f"{bundle.tender.nest.run}.json"
+    spikemark.anchor(file, "jureca-dc", out=folder, ranks=1, threads=2)
+    for _ in range(2):
+        command = ["bash", str(folder / "run.sh")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert "[INFO]" in done.stdout
+    lines = (folder / nest.RECORDS).read_text().splitlines()
+    assert [json.loads(line)["threads"] for line in lines] == [2, 2]
+    (run,) = nest.collected(folder)
+    assert run["repetitions"] == 2 and run["layout"] == {"ranks": 1, "threads": 2, "nodes": 1}
+
+
+def test_lines_of_other_programs_are_passed_over_and_damaged_ones_are_not(tmp_path, bundle):
+    """A run.sh of an earlier version kept the whole standard output."""
+    folder = written(tmp_path / "nest", bundle)
+    clean = nest.collected(folder)
+    file = folder / nest.RECORDS
+    lines = file.read_text().splitlines()
+    told = ["[INFO] [2026-11-30 14:31:52] OMP_NUM_THREADS is set.", "For details, see.", ""]
+    file.write_text("\n".join([*told, *lines[:2], *told, *lines[2:], "srun: done"]) + "\n")
+    assert nest.collected(folder) == clean and texts(folder, bundle) == []
+    for damaged in (lines[0][:-5], lines[0][1:], json.dumps([1]), lines[0] + lines[1]):
+        file.write_text("\n".join([damaged, *lines[1:]]) + "\n")
+        with pytest.raises(BadInput):
+            nest.collected(folder)
+
+
 def set_in_all(**values):
     return lambda runs: [(nodes, line | values) for nodes, line in runs]
 
@@ -175,6 +223,13 @@ def first_row(place, value):
     return change
 
 
+def in_less_time(factor):
+    """All repetitions in less time, and the table to match; their processors took what they did."""
+    return lambda runs: [
+        (nodes, line | {"simulate_s": line["simulate_s"] / factor}) for nodes, line in runs
+    ]
+
+
 #: How the lines of the runs are forged, and a word of what is found.
 FORGED_LINES = {
     "another version": (set_in_all(version="3.8"), "version"),
@@ -189,6 +244,8 @@ FORGED_LINES = {
         "spikes",
     ),
     "communication longer than the run": (set_in_first(communicate_s=60.0), "communicate"),
+    "less time than the processors took": (in_less_time(1.2), "simulate_cpu_s"),
+    "a hundredth of the time": (in_less_time(100), "simulate_cpu_s"),
     "one repetition twice": (lambda runs: [runs[0], runs[0], *runs[2:]], "exactly"),
     "a repetition left out": (lambda runs: runs[1:], "repetitions"),
     "a repetition much faster": (faster, "differ"),
@@ -210,6 +267,28 @@ def test_forged_runs_are_caught(tmp_path, bundle, name):
     change, word = FORGED_LINES[name]
     found = texts(written(tmp_path / "nest", bundle, change), bundle)
     assert found and any(word in text for text in found)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.03, 1.2, 5.0])
+def test_the_time_of_a_run_is_held_against_that_of_its_processors(tmp_path, bundle, factor):
+    """The honest runs keep their processors busy for 1.05 times their time."""
+    found = texts(written(tmp_path / "nest", bundle, in_less_time(factor)), bundle)
+    if factor < 1.1:
+        assert found == []
+        return
+    runs = [line for _, line in lines_of(bundle)]
+    assert len(found) == len(runs)
+    for text, line in zip(found, runs, strict=True):
+        assert f"simulate_cpu_s={line['simulate_cpu_s']:.4g}" in text
+        assert f"simulate_s={line['simulate_s'] / factor:.4g}" in text
+
+
+def test_runs_whose_processors_were_idle_are_remarks(tmp_path, bundle):
+    """Times in ms are valid, as of a slow machine, and doubtful."""
+    assert list(nest.doubts(written(tmp_path / "honest", bundle))) == []
+    folder = written(tmp_path / "ms", bundle, in_less_time(1e-3))
+    assert texts(folder, bundle) == []
+    assert len(list(nest.doubts(folder))) == len(list(lines_of(bundle)))
 
 
 @pytest.mark.parametrize("name", FORGED_ROWS)
@@ -237,7 +316,7 @@ def test_another_network_and_figures_of_their_own_are_caught(tmp_path, bundle):
     network["network"]["populations"][0]["size"] //= 2
     (folder / nest.NETWORK).write_text(json.dumps(network))
     (text,) = nest.findings(folder, bundle, bundle.tender.nest, stated, offered_nodes=8)
-    assert nest.NETWORK in text
+    assert nest.NETWORK in text and "populations.0.size" in text
 
 
 def test_rules_name_the_program_and_the_runs_of_nest(bundle, honest):
@@ -267,7 +346,7 @@ def test_an_answer_without_the_runs_is_incomplete_and_one_with_them_is_shown(cop
     report, _ = check.check(copy.path, copy.bundle)
     assert report.findings == []
     compared = offers.compare([copy.path], copy.bundle)
-    assert sum("NEST" in line for line in offers.lines(compared)) == len(LAYOUTS)
+    assert sum("NEST takes" in line for line in offers.lines(compared)) == len(LAYOUTS)
 
 
 def test_a_folder_that_was_not_filled_is_refused(tmp_path, bundle):

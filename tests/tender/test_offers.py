@@ -12,6 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
 from spikemark_tender import formats, offers, page
 from spikemark_tender.check import VALID, AnswerFinding, Report
+from spikemark_tender.schema import NestRun
 
 pytestmark = pytest.mark.slow  # its folders of answers take ten seconds to make
 
@@ -68,6 +69,35 @@ def test_a_target_that_is_reached_in_half_of_the_draws_halves_the_chance(compare
     assert of.best["bidder 0"] + of.best["bidder 1"] == 1.0
     text = " ".join(offers.lines(of))
     assert "bidder 0" in text and "none does" not in text
+
+
+def test_offers_that_cost_the_same_share_the_draws_that_they_reach(compare):
+    """Three equal prices, of which one reaches the target in half of the draws; a dearer one."""
+    nobody = compare(*({"price": 1e6, "rtf": (2.0, 1.8, 2.2)} for _ in range(2)))
+    assert set(nobody.best.values()) == {0.0}
+    half, surely = (1.0, 0.8, 1.25), (0.8, 0.76, 0.84)
+    bids = [{"price": 1e6, "rtf": rtf} for rtf in (surely, surely, half)]
+    of = compare(*bids, {"price": 2e6})
+    expected = (5 / 12, 5 / 12, 1 / 6, 0.0)
+    assert list(of.best.values()) == pytest.approx(expected, abs=0.02)
+    assert of.best["bidder 0"] == of.best["bidder 1"]
+    assert sum(of.best.values()) == pytest.approx(1.0)
+    names = re.findall(r"bidder \d", offers.sentence(of))
+    assert names == ["bidder 0", "bidder 1"]
+
+
+def test_the_factor_is_said_to_be_the_mini_apps_and_that_of_nest_is_beside_it(compare):
+    whose = "mini-app's real-time factor"
+    ends = {"value": 1.9, "low": 1.8, "high": 2.0}
+    run = {"layout": {"ranks": 1, "threads": 2, "nodes": 1}, "repetitions": 3, formats.RTF: ends}
+    for runs in ([], [NestRun.model_validate(run)]):
+        of = compare({"price": 1e6, "nest": runs}, {"price": 2e6, "nest": []})
+        assert "mini-app" in offers.sentence(of)
+        (column,) = [column for column in offers.table(of).columns if column.name == "rtf"]
+        assert column.head == whose
+        named = [line for line in offers.lines(of) if "NEST" in line]
+        assert len(named) == 2 * len(runs)
+        assert all("1.9" in line for line in named[1:])
 
 
 @pytest.mark.parametrize("lacking", [{"price": None}, {"rtf": None}])
@@ -164,10 +194,33 @@ def test_names_of_bidders_change_no_number(compare):
     assert not np.array_equal(first.bids[0].rtf / 0.9, first.bids[1].rtf / 0.8)
 
 
-def test_two_currencies_are_refused(compare):
+@pytest.mark.parametrize("place", range(3))
+def test_an_offer_in_another_currency_is_left_out_and_the_others_are_compared(compare, place):
+    """Of three, the one at each place; the others write theirs in both cases."""
+    bids = [{"price": price} for price in (1e6, 2e6, 3e6)]
+    bids[(place + 1) % 3]["currency"] = "chf"
+    bids[(place + 2) % 3]["currency"] = "CHF"
+    bids[place] |= {"currency": "USD", "price": 1.0}
+    of = compare(*bids)
+    left_out = [bid.name for bid in of.bids if bid.left_out]
+    assert left_out == [f"bidder {place}"] and of.currency == "CHF"
+    assert sorted(of.best.values()) == [0.0, 1.0]
+    (line,) = [line for line in offers.lines(of) if f"bidder {place}" in line]
+    assert "USD" in line and "CHF" in line
+    row = offers.content(of)["offers"][place]
+    assert row["cost"] is None and row["left_out"] and row["cheapest"] is None
+
+
+def test_where_as_many_are_in_each_currency_the_bidders_are_named(compare):
     with pytest.raises(BadInput) as error:
         compare({"currency": "EUR"}, {"currency": "USD"})
     assert error.value.field == "currency"
+    assert "EUR (bidder 0)" in str(error.value) and "USD (bidder 1)" in str(error.value)
+
+
+def test_one_currency_in_two_cases_is_one(compare):
+    of = compare({"currency": "EUR", "price": 1e6}, {"currency": "eur", "price": 2e6})
+    assert list(of.best.values()) == [1.0, 0.0]
 
 
 def test_the_command_compares_folders(spikemark, honest, tmp_path):

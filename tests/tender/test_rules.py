@@ -1,6 +1,8 @@
 """Bundles: what is asked for, what must be counted, which sources, and the secret beside."""
 
+import contextlib
 import json
+import re
 import tarfile
 
 import pytest
@@ -8,7 +10,9 @@ from tender import offered
 
 from spikemark.core import places
 from spikemark.core.errors import BadInput
+from spikemark.network.presets import PRESETS
 from spikemark.prediction import question
+from spikemark.quantities.words import integer
 from spikemark_tender import acceptance, formats, new, source
 
 pytestmark = pytest.mark.slow
@@ -48,7 +52,7 @@ def test_networks_without_rates_of_their_own_have_no_counts():
 
 def test_bench_networks_fill_the_memory_and_no_more():
     limit = 2e7
-    made = new._bench(2, 100, 10.0, limit)
+    made = new._bench(2, 100, 10.0, limit, 1e-9 * limit)
     size = made.description["network"]["populations"][0]["size"]
     larger = question.of_description(
         "x",
@@ -58,7 +62,32 @@ def test_bench_networks_fill_the_memory_and_no_more():
     )
     assert new._needed_bytes(made, 2) <= limit < new._needed_bytes(larger, 2)
     with pytest.raises(BadInput):
-        new._bench(2, 100, 10.0, 1000.0)
+        new._bench(2, 100, 10.0, 1000.0, 1e-6)
+
+
+@pytest.mark.parametrize("with_nest", [False, True])
+def test_a_node_that_is_too_small_is_refused_with_a_memory_that_is_enough(with_nest):
+    """The networks may take a tenth of the node; with NEST, which needs more than the mini-app."""
+    for indegree in (100, 771, 5000):
+        share = 0.9 if with_nest else 0.1
+
+        def bench(node_gb, indegree=indegree, share=share):
+            return new._bench(2, indegree, 10.0, 1e9 * share * node_gb, node_gb, with_nest)
+
+        too_little = 1e-4
+        for _ in range(3):  # of the mini-app, and then of NEST
+            with contextlib.suppress(BadInput):
+                bench(too_little)
+                break
+            with pytest.raises(BadInput) as refused:
+                bench(too_little)
+            assert refused.value.field == "node_memory"
+            found = re.search(r"node_memory=(\S+); expected at least (\S+) GB", str(refused.value))
+            assert float(found[1]) == too_little < float(found[2])
+            too_little = float(found[2])
+        bench(too_little)
+        with pytest.raises(BadInput):
+            bench(0.98 * too_little)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +107,36 @@ def test_impossible_rules_are_refused(tmp_path, given, field):
 def test_presets_need_a_size(refusal, tmp_path):
     assert refusal("tender", "new", tmp_path / "b", "--target", "mam-benchmark")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_rules_say_the_size_of_the_target_and_that_it_is_a_part(name):
+    """Of the small default of each preset, and of its published size."""
+    small = question.of_preset(name)
+    text = new.target_in_words(small)
+    assert name in text and f"{integer(small.known.neurons)} neurons" in text
+    try:
+        published = question.of_preset(name, full=True)
+    except BadInput:
+        return
+    size = integer(published.known.neurons)
+    is_part = small.known.neurons < published.known.neurons
+    assert (size in text and "%" in text) == is_part
+    text = new.target_in_words(published)
+    assert f"{size} neurons" in text and "%" not in text
+
+
+def test_the_size_is_in_the_rules_and_in_tender_json(bundle_of_a_part):
+    tender = bundle_of_a_part.tender
+    neurons = integer(tender.target_rule.expected.neurons)
+    rules = (bundle_of_a_part.path / formats.RULES).read_text()
+    for text in (tender.target.network, tender.target_rule.scaling, rules):
+        assert f"{neurons} neurons" in text and "published size" in text
+
+
+@pytest.fixture
+def bundle_of_a_part(tmp_path):
+    return offered.bundle(tmp_path / "part")
 
 
 def test_the_same_commit_gives_the_same_sources_and_changes_are_named(tmp_path):

@@ -326,7 +326,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--synapse", choices=["static_synapse", "static_synapse_hom_w"], default="static_synapse"
     )
-    parser.add_argument("--table", type=Path, help="CSV file to which this run is added")
+    parser.add_argument(
+        "--table",
+        type=Path,
+        help="CSV file to which this run is added; its line of JSON goes to a .jsonl beside it",
+    )
     parser.add_argument("--nodes", type=int, default=1, help="nodes of this run, for the table")
     options = parser.parse_args(arguments)
     try:
@@ -353,7 +357,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def add(table: Path, nodes: int, result: dict[str, Any]) -> None:
-    """Adds a line to the table that `spikemark anchor` reads."""
+    """Adds a line to the table that `spikemark anchor` reads, and the result to the file beside it.
+
+    The file gets nothing else: NEST and the MPI library also write to the standard output.
+    """
+    with table.with_suffix(".jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(result) + "\n")
     real_time_factor = result["simulate_s"] / result["model_s"]
     row = [nodes, result["ranks"], result["threads"], f"{real_time_factor:.6g}"]
     with table.open("a", newline="") as file:

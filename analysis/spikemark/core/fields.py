@@ -2,8 +2,9 @@
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,7 +20,20 @@ NOT_DECIMAL = re.compile(
 #: Up to here, each whole number is a number of its own as a float.
 MAX_EXACT_FLOAT = 2**53
 
+#: Digits of a number in a record: the mini-app writes no more.
+RECORDED_DIGITS = 15
+#: Stands for a field that one side lacks.
+ABSENT = "absent"
+
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class FieldDifference(NamedTuple):
+    """A field whose values differ."""
+
+    path: str  #: parts are joined by dots, items of lists by number; empty for the whole
+    value: Any  #: ABSENT where there is none
+    expected: Any  #: ABSENT where there is none
 
 
 def checked(
@@ -163,6 +177,93 @@ def assign(content: dict[str, Any], field: str, value: Any) -> None:
         part[last] = value
     else:
         part[_item_number(part, last, field)] = value
+
+
+def as_recorded(value: Any) -> Any:
+    """A number as a record of the mini-app holds it, in 15 digits; any other value as it is.
+
+    Example:
+        >>> as_recorded(3.236795775560451), as_recorded("area")
+        (3.23679577556045, 'area')
+    """
+    if isinstance(value, float):
+        return float(f"{value:.{RECORDED_DIGITS}g}")
+    return value
+
+
+def differing(value: Any, expected: Any, path: str = "") -> Iterator[FieldDifference]:
+    """Each field in which two contents of JSON differ, in the order of the second one.
+
+    Numbers are compared as records hold them: one that was written in full is equal to what a
+    record says of it.
+
+    Args:
+        value: one content.
+        expected: the other one.
+        path: of both, if they are parts of something.
+
+    Example:
+        >>> told = {"rate": 3.236795775560451, "sizes": [10, 20]}
+        >>> list(differing({"rate": 3.23679577556045, "sizes": [10, 25]}, told))
+        [FieldDifference(path='sizes.1', value=25, expected=20)]
+    """
+    if as_recorded(value) == as_recorded(expected):
+        return
+    parts, expected_parts = _parts(value), _parts(expected)
+    if value is ABSENT and expected_parts:
+        parts = {}
+    if expected is ABSENT and parts:
+        expected_parts = {}
+    if parts is None or expected_parts is None:
+        yield FieldDifference(path, value, expected)
+        return
+    for name in expected_parts | parts:
+        part = parts.get(name, ABSENT)
+        expected_part = expected_parts.get(name, ABSENT)
+        yield from differing(part, expected_part, f"{path}.{name}".lstrip("."))
+
+
+def _parts(value: Any) -> dict[Any, Any] | None:
+    """The fields of a mapping, or the items of a list by number; None for anything else."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list | tuple):
+        return dict(enumerate(value))
+    return None
+
+
+def same(name: str, value: Any, expected: Any) -> Iterator[str]:
+    """A text unless both values are equal, numbers as records hold them.
+
+    It names the first field within them that differs, with both values.
+
+    Example:
+        >>> list(same("totals.spikes", 1200, 1200)), list(same("totals.spikes", 1100, 1200))
+        ([], ['totals.spikes=1100; expected 1200'])
+        >>> list(same("layout", {"ranks": 4, "threads": 1}, {"ranks": 4, "threads": 2}))
+        ['layout.threads=1; expected 2']
+    """
+    differences = list(differing(value, expected, name))
+    if not differences:
+        return
+    first = differences[0]
+    shown, wanted = _apart(first.value, first.expected)
+    text = f"{first.path}={shown}; expected {wanted}"
+    if len(differences) > 1:
+        text += f" (and {len(differences) - 1} more)"
+    yield text
+
+
+def _apart(value: Any, expected: Any) -> tuple[str, str]:
+    """Two values that differ, in a line; of long texts, what follows their common beginning."""
+    shown, wanted = short_repr(value), short_repr(expected)
+    if shown != wanted:
+        return shown, wanted
+    text, other = str(value), str(expected)  # both were shortened
+    begin = 0
+    while text[begin : begin + 1] == other[begin : begin + 1] != "":
+        begin += 1
+    return short_repr(f"…{text[begin:]}"), short_repr(f"…{other[begin:]}")
 
 
 def _item_number(part: Any, step: str, field: str) -> int:

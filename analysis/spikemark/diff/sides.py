@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.fields import differing
 from spikemark.network.named_files import with_content
 from spikemark.records import run_files
 from spikemark.records.frames import Frames, load_folder
@@ -182,7 +183,7 @@ def check_networks(first: Run, second: Run) -> None:
     """
     first_description = with_content(first.record.description)
     second_description = with_content(second.record.description)
-    for name, value, other in _unequal(_flat(first_description), _flat(second_description)):
+    for name, value, other in _unequal(first_description, second_description):
         if f"{name}.".startswith(NETWORK_FIELDS):
             expected = (
                 f"{first.path} has {value}: only runs of one network, timed alike, are compared"
@@ -234,19 +235,7 @@ def _compared_fields(run: Run) -> dict[str, Any]:
         allocation = run.launched.allocation
         launch["allocation"] = allocation and allocation.model_dump(include=ALLOCATION_FIELDS)
     fields["launch"] = launch
-    return _flat(fields)
-
-
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Path -> leaf of what lies nested; parts of a path are joined by dots."""
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict) or not value:
-        return {path: value}
-    leaves: dict[str, Any] = {}
-    for name, part in value.items():
-        leaves |= _flat(part, f"{path}.{name}".lstrip("."))
-    return leaves
+    return fields
 
 
 def _unequal(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -254,13 +243,10 @@ def _unequal(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, s
 
     A field that one side lacks is `absent`.
     """
-    unequal = []
-    for path in first | second:
-        value = first.get(path, "absent")
-        other = second.get(path, "absent")
-        if value != other:
-            unequal.append((path, _as_text(value), _as_text(other)))
-    return unequal
+    return [
+        (difference.path, _as_text(difference.expected), _as_text(difference.value))
+        for difference in differing(second, first)
+    ]
 
 
 def _as_text(value: Any) -> str:

@@ -8,6 +8,7 @@ __all__ = [
     "answers",
     "beside",
     "compared",
+    "costs",
     "draws",
     "growth",
     "layout",

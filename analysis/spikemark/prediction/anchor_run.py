@@ -29,7 +29,7 @@ from .points import OWN, PublishedRun
 SCRIPTS = ("nest_network.py", "nest_neurons.py", "requirements.txt")
 DESCRIBED = {"lif_delta", "lif_exp"}  #: neurons that NEST takes as they are described
 RUNS = "runs.csv"  #: the table that the runs fill
-RECORDS = "runs.jsonl"  #: what each run says of itself, a line each
+RECORDS = "runs.jsonl"  #: beside it: what each run says of itself, a line each
 MAX_ROWS = 12  #: of the table that is shown
 #: The lines before the commands of run.sh.
 SHELL_HEAD = (
@@ -230,7 +230,6 @@ def _command(run: PublishedRun, model: str) -> str:
     return (
         f"OMP_NUM_THREADS={run.threads} {launch}${{PYTHON:-python3}} nest_network.py network.json"
         f" --model {model} --threads {run.threads} --nodes {run.nodes} --table {RUNS}"
-        f" | tee -a {RECORDS}"
     )
 
 

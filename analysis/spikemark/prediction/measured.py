@@ -5,7 +5,10 @@ predict.
 from operator import attrgetter
 from typing import Any
 
+from pydantic import BaseModel
+
 from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.fields import differing
 from spikemark.network import lanes
 from spikemark.network.description import Description, read_description
 from spikemark.network.placement_file import same
@@ -40,8 +43,13 @@ def check(run: DryRun, description: dict[str, Any] | Description, **layout: int)
 
 
 def _check_same(run: DryRun, field: str, asked: Any, measured: Any) -> None:
-    if asked != measured:
-        _complain(run, field, asked, measured)
+    for difference in differing(_content(asked), _content(measured), field):
+        _complain(run, *difference)
+
+
+def _content(value: Any) -> Any:
+    """A part of a description as in JSON."""
+    return value.model_dump() if isinstance(value, BaseModel) else value
 
 
 def _complain(run: DryRun, field: str, asked: Any, measured: Any) -> None:

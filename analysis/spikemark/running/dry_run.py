@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from spikemark.core import memory, places
-from spikemark.core.errors import BadInput
+from spikemark.core.errors import BadInput, short_repr
+from spikemark.core.fields import differing
 from spikemark.core.files import discard, replaceable, write_atomically, write_json
 from spikemark.core.lock import LOCK, locked
 from spikemark.core.reading import read_json
@@ -225,10 +226,10 @@ def _check(out: Path, wanted: DryRunPlan) -> None:
     run = out / DESCRIPTION_FILE
     if run.is_file():
         present = with_content(located(read_json(run), out))
-        if present != with_content(wanted.description):
-            message = "holds a dry run of another description; expected a new folder"
+        for field, value, asked_value in differing(present, with_content(wanted.description)):
+            values = f"{field}={short_repr(value)}; expected {short_repr(asked_value)}"
             raise BadInput(
-                f"--out {out}: {message}",
+                f"--out {out}: holds a dry run of another description: {values}, or a new folder",
                 field="--out",
                 code="file",
             )

@@ -8,6 +8,7 @@ from small_network import describe
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
 from spikemark.launch.process import ProgramFailed
+from spikemark.prediction import measured
 from spikemark.records import dry_run
 from spikemark.running.dry_run import LARGEST, RANDOM, SMALLEST, carry_out, choose, plan
 
@@ -93,6 +94,21 @@ def test_groups_run_together_and_the_same_call_goes_on(tmp_path, monkeypatch):
     assert len(groups) == 3 and set(more.timed) > set(found.timed)
     again = carry_out(plan(dry_folder.description(), RANKS, 1, 2, 6), tmp_path / "out")
     assert len(groups) == 3 and np.array_equal(again.rows, more.rows)
+
+
+def test_a_dry_run_is_of_the_description_that_a_record_holds_in_fewer_digits(tmp_path, monkeypatch):
+    dry_folder.in_process(monkeypatch, [])
+    told = dry_folder.description(inject={"mean_us": 3.236795775560451})
+    recorded = told | {"inject": {"mean_us": 3.23679577556045}}
+    run = carry_out(plan(told, RANKS, 1, 1, RANKS), tmp_path / "out")
+    measured.check(run, recorded)
+    carry_out(plan(recorded, RANKS, 1, 1, RANKS), tmp_path / "out")
+    other = told | {"inject": {"mean_us": 3.2367957755}}
+    with pytest.raises(BadInput) as refused:
+        measured.check(run, other)
+    assert refused.value.field == "inject.mean_us"
+    with pytest.raises(BadInput, match=r"inject.mean_us=3.23679577556045; expected 3.2367957755"):
+        carry_out(plan(other, RANKS, 1, 1, RANKS), tmp_path / "out")
 
 
 def test_what_ran_stays_when_a_later_rank_fails(tmp_path, monkeypatch):
