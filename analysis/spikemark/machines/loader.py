@@ -13,7 +13,7 @@ from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import bandwidths, identity, parts, processors
+from . import identity, parts, processors, usual
 from .fields import MachineFile
 from .parts import PARTS, MachineOfParts
 from .profile import Profile, arranged, checked
@@ -112,15 +112,19 @@ def _profile_in(path: Path) -> Profile:
 
 
 def _with_data_sheet(profile: Profile, path: Path) -> Profile:
-    """The profile with what the data sheet of its processor says, where it names one.
+    """The profile with what the data sheet of its processor says, where it names one, and with
+    remarks on values that are not usual.
 
     A profile of published runs may name a processor that has no sheet; an offer is asked for one.
     """
-    of_network = bandwidths.remarks_on_bandwidth(profile.values, profile.title, profile.name)
+    stated = profile.values
     if profile.processor is None:
-        return replace(profile, without_sheet=NO_PROCESSOR, remarks=of_network)
-    completed = processors.completed(profile.values, profile.processor, profile.name)
-    remarks = of_network if profile.measured_as else completed.remarks + of_network
+        remarks = usual.remarks(stated, profile.name, title=profile.title)
+        return replace(profile, without_sheet=NO_PROCESSOR, remarks=remarks)
+    completed = processors.completed(stated, profile.processor, profile.name)
+    remarks = usual.remarks(stated, profile.name, completed.values, profile.title)
+    if not profile.measured_as:
+        remarks = completed.remarks + remarks
     values = arranged(completed.values, str(path))
     return replace(profile, values=values, remarks=remarks, without_sheet=completed.without_sheet)
 

@@ -32,10 +32,7 @@ PATH_OF = {
 }
 #: Of a socket: a node has so many times as much.
 OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
-SOCKETS, CORES, TDP, WATTS = "node.sockets", "node.cores", "power.tdp", "offer.watts"
-#: A busy node usually draws so many times the TDP of its processors. Idle power and cores of
-#: priors.yaml (SPECpower) give 0.87 to 1.54; much memory gives more, a program that waits less.
-WATTS_OVER_TDP = (0.7, 2.0)
+SOCKETS, CORES = "node.sockets", "node.cores"
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
 
@@ -145,7 +142,6 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
         if against not in of_node:
             remarks.append(_left_out(path, of_node[path], against, stated[against], machine))
         del of_node[path]
-    remarks += _remarks_on_watts(stated, of_node, machine)
     reason = ""
     if sockets is None:
         reason = f"the data sheet of {processor} gives it of a socket; {SOCKETS} is unknown"
@@ -200,24 +196,6 @@ def _left_out(path: str, expected: Value, against: str, value: Value, machine: s
     sheet_says = f"{path} is {_in_words(expected)} ({_sheet_of(expected)})"
     stated = f"{against} is stated as {_in_words(value)}"
     return f"{machine}: {stated}, but {sheet_says}; {path} of the data sheet is not used."
-
-
-def _remarks_on_watts(
-    stated: Mapping[str, Value], of_node: Mapping[str, Value], machine: str
-) -> list[str]:
-    """That the offered power of a busy node does not go with the TDP of its processors."""
-    if WATTS not in stated or TDP not in of_node or TDP in stated:
-        return []
-    watts = stated[WATTS].value
-    tdp = of_node[TDP].value
-    low, high = WATTS_OVER_TDP
-    if low * tdp <= watts <= high * tdp:
-        return []
-    sheet_says = f"a TDP of {_in_words(of_node[TDP])} ({_sheet_of(of_node[TDP])})"
-    return [
-        f"{machine}: {WATTS} is stated as {watts:g} W, {watts / tdp:.2g} times {sheet_says}; a busy"
-        f" node usually draws {low:g} to {high:g} times; {watts:g} W is used."
-    ]
 
 
 def _in_words(value: Value, unit: str | None = None) -> str:

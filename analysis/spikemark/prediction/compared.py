@@ -19,13 +19,13 @@ from . import draws
 from .answers import (
     PER_EVENT,
     about,
+    as_lines,
     content,
     contradiction,
     hidden_note,
     options_table,
     part_cell,
     quantity,
-    remark_lines,
     remarks_on,
     surest_content,
 )
@@ -131,6 +131,11 @@ class ComparisonAnswer(Answer):
         """
         return {name: life.missing for name, life in self.lives.items() if life.missing}
 
+    @cached_property
+    def remarks(self) -> list[str]:
+        """What a reader should know of the machines and of their use."""
+        return [*remarks_on(self.best.values()), *self.use.remarks]
+
     @property
     def table(self) -> "pd.DataFrame":
         """The best option of each machine."""
@@ -146,7 +151,7 @@ class ComparisonAnswer(Answer):
     def _screen(self) -> Screen:
         sentences = [*_decision(self), _verdict(self.results, self.target_rtf)]
         sentences.append(_times_sentence(self.best))
-        notes = remark_lines(self.best.values())
+        notes = as_lines(self.remarks)
         for result in self.results.values():
             notes += contradiction(result.options)
         notes += _measured_lines(self.best)
@@ -172,7 +177,7 @@ class ComparisonAnswer(Answer):
             "years": self.use.years,
             "hours_per_year": self.use.hours_per_year,
             "price_kwh": self.use.price_kwh,
-            "remarks": [*self.network.remarks, *remarks_on(self.best.values())],
+            "remarks": [*self.network.remarks, *self.remarks],
         }
 
 

@@ -15,13 +15,13 @@ from .answers import (
     PER_EVENT,
     CellsOfOptions,
     about,
+    as_lines,
     content,
     contradiction,
     energy_cell,
     hidden_note,
     options_table,
     part_cell,
-    remark_lines,
     remarks_on,
     rows,
     rtf_cell,
@@ -61,7 +61,7 @@ class PredictionAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         first = self.options[0]
-        notes = remark_lines([first])
+        notes = as_lines(remarks_on([first]))
         notes += contradiction(self.options)
         notes += about([RatioTerm(first, named=self.named)], first.rtf, first.inputs)
         table = _predicted_table(self.options)

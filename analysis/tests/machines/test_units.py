@@ -5,10 +5,10 @@ import yaml
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines import bandwidths, units
+from spikemark.machines import units, usual
 from spikemark.machines.fields import COUNT, FIELDS
 
-BANDWIDTH = bandwidths.BANDWIDTH
+BANDWIDTH = usual.BANDWIDTH
 RATES = [("NDR200", 200), ("HDR100", 100), ("NDR", 400), ("EDR", 100), ("25 Gbit/s", 25)]
 
 
@@ -63,10 +63,3 @@ def test_a_bandwidth_that_is_the_rate_of_the_network_is_remarked_upon(tmp_path, 
 @pytest.mark.parametrize(("stated", "is_doubtful"), [(25, False), (100, False), (200, True)])
 def test_more_than_any_link_has_is_remarked_upon(tmp_path, stated, is_doubtful):
     assert len(load(tmp_path, BANDWIDTH, stated, "GB/s").remarks) == is_doubtful
-
-
-@pytest.mark.parametrize("name", machines.names(*machines.ALL))
-def test_no_machine_that_was_measured_is_doubted(name):
-    machine = machines.load_any(name)
-    profiles = [group for group in machine.groups.values() if isinstance(group, machines.Profile)]
-    assert not [text for profile in profiles for text in profile.remarks if BANDWIDTH in text]

@@ -257,3 +257,24 @@ def test_a_likely_difference_in_cost_is_not_called_none():
         assert (0.8 < max(answer.cheapest.values()) < 0.975) == is_likely
         assert ("likely" in sentence_about(answer)) == is_likely
         assert ("cannot be told" in sentence_about(answer)) != is_likely
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--hours-per-year", "8785"), ("--hours-per-year", "10000"), ("--years", "500")],
+)
+def test_a_year_has_no_more_hours_and_no_machine_lives_so_long(spikemark, option, value):
+    words = ["compare", "jureca-dc", "supermuc-ng", "--preset", "mam", "--full"]
+    status, output, errors = spikemark(*words, "--program", "nest", option, value)
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert option.strip("-").replace("-", "_") in errors.replace("-", "_") and value in errors
+
+
+def test_unusual_use_is_remarked_upon_in_words_and_in_json():
+    planted, usual = offers(1)
+    assert usual.remarks == []
+    for changed, name in (({"years": 40.0}, "years"), ({"price_kwh": 30.0}, "price_kwh")):
+        answer = compared(*[option(**each) for each in planted], **changed)
+        [remark] = answer.remarks
+        assert name in remark and remark in answer.content()["remarks"]
+        assert any(name in note for note in answer.screen().notes)
