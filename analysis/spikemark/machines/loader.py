@@ -121,7 +121,10 @@ def _with_data_sheet(profile: Profile, path: Path) -> Profile:
     if profile.processor is None:
         remarks = usual.remarks(stated, profile.name, title=profile.title)
         return replace(profile, without_sheet=NO_PROCESSOR, remarks=remarks)
-    completed = processors.completed(stated, profile.processor, profile.name)
+    try:
+        completed = processors.completed(stated, profile.processor, profile.name)
+    except BadInput as error:
+        raise error.within(file=path) from None
     remarks = usual.remarks(stated, profile.name, completed.values, profile.title)
     if not profile.measured_as:
         remarks = completed.remarks + remarks

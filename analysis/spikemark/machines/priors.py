@@ -49,7 +49,7 @@ def spread(path: str, known: Mapping[str, Any] | None = None) -> float:
         >>> round(spread("power.card"), 2)  # from 3 to 14 W
         4.67
         >>> round(spread("interconnect.latency", {"interconnect.fabric": "infiniband"}), 2)
-        3.08
+        4.44
     """
     if path.startswith(KERNELS):
         low, high = _table()["kernels"]["interval"]

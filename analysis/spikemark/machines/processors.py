@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
+from spikemark.quantities.words import counted
 
 from .fields import COUNT, FIELD, ORDERED
 from .profile import Value
@@ -35,6 +38,10 @@ OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
 SOCKETS, CORES = "node.sockets", "node.cores"
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
+#: No node has more sockets.
+MOST_SOCKETS = 8
+#: No core runs below this share of its base clock.
+SLOWEST = 0.1
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,9 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
         processor: that it names.
         machine: its name, for remarks.
 
+    Raises:
+        BadInput: for a value that a node with this processor cannot have.
+
     Example:
         >>> sockets = Value(2, "1", "literature", "the offer")
         >>> offer = completed({"node.sockets": sockets}, "epyc-7742", "offer-a")
@@ -131,21 +141,62 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
         nearest = get_close_matches(processor, names(), 1, cutoff=0)
         reason = f"processor {processor}: no data sheet; the nearest name is {nearest[0]}"
         return Completed(dict(stated), (f"{machine}: {reason}",), reason)
+    _refuse_impossible(stated, found)
     sockets = _sockets(stated, found)
     of_node = found.of_node(sockets)
-    remarks = [
-        _remark(path, value, of_node[path], machine)
-        for path, value in stated.items()
-        if path in of_node and _contradicts(path, value, found, of_node)
-    ]
+    remarks = []
+    contradicting = []
+    for path, value in stated.items():
+        if path in of_node and _contradicts(path, value, found, of_node):
+            contradicting.append(path)
+            remarks.append(_remark(path, value, of_node[path], machine))
     for path, against in _excluded(stated, of_node).items():
-        if against not in of_node:
+        if against not in contradicting:
             remarks.append(_left_out(path, of_node[path], against, stated[against], machine))
         del of_node[path]
     reason = ""
     if sockets is None:
         reason = f"the data sheet of {processor} gives it of a socket; {SOCKETS} is unknown"
     return Completed({**of_node, **stated}, tuple(remarks), reason)
+
+
+def _refuse_impossible(stated: Mapping[str, Value], found: Sheet) -> None:
+    """Raises BadInput for more cores or channels than the sockets have, and impossible clocks.
+
+    Fewer are possible: of a virtual machine, or of channels without memory.
+    """
+    sockets = MOST_SOCKETS
+    of_sockets = f"a node of {sockets} sockets"
+    if SOCKETS in stated:
+        sockets = int(stated[SOCKETS].value)
+        of_sockets = counted(sockets, "socket")
+    for name in ("cores", "memory_channels"):
+        if name in found.values:
+            most = sockets * found.values[name]
+            expected = f"at most {most:g}, as {of_sockets} of {found.processor} has"
+            _refuse_outside(stated, PATH_OF[name], 0, most, expected)
+    base = found.values["clock"]
+    slowest = SLOWEST * base
+    turbo = found.values.get("turbo")
+    for path in ("node.clock", "node.clock_turbo"):
+        if turbo is None:
+            expected = f"at least a tenth of the {base:g} GHz of {found.processor}"
+            _refuse_outside(stated, path, slowest, inf, expected)
+        else:
+            expected = f"{slowest:g} to {turbo:g} GHz, which {found.processor} reaches"
+            _refuse_outside(stated, path, slowest, CONTRADICTS * turbo, expected)
+
+
+def _refuse_outside(
+    stated: Mapping[str, Value], path: str, low: float, high: float, expected: str
+) -> None:
+    """Raises BadInput for a stated value that surely is not between two limits."""
+    if path not in stated:
+        return
+    value = stated[path]
+    least, most = value.interval or (value.value, value.value)
+    if most < low or least > high:
+        raise BadInput(field=path, value=value.value, expected=expected, code="conflict")
 
 
 def _excluded(stated: Mapping[str, Value], of_node: Mapping[str, Value]) -> dict[str, str]:
