@@ -266,42 +266,60 @@ def _tipping_sentence(answer: ComparisonAnswer) -> list[str]:
 
 
 def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
-    """Below which price of a node a machine without a price is cheaper than the others."""
-    _, low, high = draws.interval(answer.even_prices[name])
-    if high <= 0:
+    """At which price of a node a machine without a price costs as much as the others."""
+    even = _even_words(answer.even_prices[name])
+    if even is None:
         return f"{name} would cost more even if its nodes cost nothing."
-    least_eur, most_eur = supported(low, high, low, high)
-    if low <= 0:
-        return f"{name} surely costs more above {most_eur} EUR a node."
-    return (
-        f"{name} surely costs less below {least_eur} EUR a node, and surely more above"
-        f" {most_eur} EUR."
-    )
+    return f"For equal costs, a node of {name} would cost {even}."
 
 
 def _difference_sentence(answer: ComparisonAnswer, other: str, cheapest: str) -> str:
     """What a node of the runner-up would have to cost for equal costs, and what that tells."""
+    if _costs_the_same(answer, other):
+        equal = [name for name in answer.cheapest if _costs_the_same(answer, name)]
+        return f"A simulated hour costs the same on {listed(dict.fromkeys([cheapest, *equal]))}."
     price_eur = answer.lives[other].price_of_node
     assert price_eur is not None
-    _, low, high = draws.interval(answer.even_prices[other])
-    if high <= 0:
-        return f"{other} would not be even if its nodes cost nothing."
-    least_eur, most_eur = supported(low, high, low, high)
-    even = f"{least_eur} to {most_eur} EUR"
-    if low <= 0:
-        even = f"at most {most_eur} EUR"
-    elif least_eur == most_eur:
-        even = f"{most_eur} EUR"
-        if most_eur == integer(price_eur):
-            return f"A simulated hour costs the same on {cheapest} and {other}."
+    even = _even_words(answer.even_prices[other])
+    if even is None:
+        return f"{other} would cost more even if its nodes cost nothing."
     sentence = f"For equal costs, a node of {other} would cost {even}"
     price = integer(price_eur)
+    _, low, high = draws.interval(answer.even_prices[other])
     if not low < price_eur < high:
         return f"{sentence} instead of {price}."
     told = "which of them is cheaper cannot be told"
     if answer.cheapest[cheapest] >= LIKELY:
         told = f"{cheapest} is likely cheaper, but not surely"
     return f"{sentence}; its price of {price} EUR is possible, too: {told}."
+
+
+def _even_words(even_eur: Draws) -> str | None:
+    """A price of a node for equal costs, with its interval; None: not even at 0.
+
+    >>> _even_words(np.linspace(-5770.0, 13230.0, 101)), _even_words(np.full(3, 9000.0))
+    ('4\u202f000 EUR (at most 13\u202f000)', '9\u202f000 EUR')
+    >>> _even_words(np.linspace(-9000.0, 3000.0, 101)), _even_words(np.full(3, -1.0))
+    ('nothing (at most 3\u202f000 EUR)', None)
+    """
+    middle, low, high = draws.interval(even_eur)
+    if high <= 0:
+        return None
+    middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    if least_eur == most_eur:
+        return f"{middle_eur} EUR"
+    if low > 0:
+        return f"{middle_eur} EUR ({least_eur} to {most_eur})"
+    if middle <= 0 or middle_eur == "0":
+        return f"nothing (at most {most_eur} EUR)"
+    return f"{middle_eur} EUR (at most {most_eur})"
+
+
+def _costs_the_same(answer: ComparisonAnswer, name: str) -> bool:
+    """Whether the price of a machine surely is that for equal costs, as far as it is shown."""
+    price_eur = answer.lives[name].price_of_node
+    _, low, high = draws.interval(answer.even_prices[name])
+    return price_eur is not None and set(supported(low, high, low, high)) == {integer(price_eur)}
 
 
 def _measured_lines(best: dict[str, Option]) -> list[str]:
@@ -484,10 +502,11 @@ def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
     middle, low, high = draws.interval(price_eur)
     if high <= 0:
         return "not even at 0"
-    if low <= 0:
-        _, most_eur = supported(low, high, low, high)
-        return f"at most {most_eur}"
     middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    if low <= 0:
+        if middle <= 0 or middle_eur == "0":
+            middle_eur = "nothing"
+        return f"{middle_eur} (at most {most_eur})"
     if least_eur == most_eur:
         return middle_eur
     stated_eur = answer.lives[name].price_of_node

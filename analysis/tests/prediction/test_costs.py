@@ -18,6 +18,7 @@ from spikemark.prediction.compared import (
 from spikemark.prediction.costs import MachineLife, Use
 from spikemark.prediction.option import Anchor, SearchResult, Way
 from spikemark.prediction.production import ProductionOption
+from spikemark.prediction.wording import supported
 from spikemark.quantities.words import integer
 
 NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=100, indegree=10)
@@ -278,3 +279,32 @@ def test_unusual_use_is_remarked_upon_in_words_and_in_json():
         [remark] = answer.remarks
         assert name in remark and remark in answer.content()["remarks"]
         assert any(name in note for note in answer.screen().notes)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("priced", [True, False])
+def test_the_sentence_on_the_tipping_price_has_its_median_and_its_end(seed, priced):
+    planted, answer = offers(seed)
+    if not priced:
+        answer = compared(option(**planted[0]), option(**{**planted[1], "price": None}))
+    (sentence,) = _tipping_sentence(answer)
+    name = "b"
+    if priced:
+        name = min(answer.cheapest, key=lambda each: answer.cheapest[each])
+    middle, low, high = draws.interval(answer.even_prices[name])
+    ends = [middle, high] if low <= 0 else [middle, low, high]
+    for text, value in zip(supported(low, high, *ends), ends, strict=True):
+        is_shown = high > 0 and not (value == middle and (middle <= 0 or text == "0"))
+        assert not is_shown or f" {text}" in sentence.replace("(", " ")
+    if high > 0:
+        assert sentence.startswith(f"For equal costs, a node of {name} would cost ")
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_all_machines_that_cost_the_same_are_named(number):
+    rtf = np.exp(np.random.default_rng(3).normal(0, 0.5, draws.N))
+    names = [f"machine-{place}" for place in range(number)]
+    same = [option(name, rtf, 2, 10, 9000, 500) for name in names]
+    dear = option("dear", rtf, 2, 10, 90000, 500)
+    (sentence,) = _tipping_sentence(compared(*same, dear))
+    assert all(name in sentence for name in names) and "dear" not in sentence
