@@ -2,11 +2,12 @@
 
 The sheets are in processors.yaml beside this file, each value with its source. A profile with a
 `processor` gets the values of its sheet that it does not state, for as many sockets as it has. A
-value that it states is used, and a remark says so where the sheet has another one.
+value that it states is used, and a remark says so where the sheet has another one. Fewer channels
+of memory than in the sheet have as much less of its peak bandwidth.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from math import inf
@@ -36,6 +37,7 @@ PATH_OF = {
 #: Of a socket: a node has so many times as much.
 OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
 SOCKETS, CORES = "node.sockets", "node.cores"
+CHANNELS, PEAK = "node.memory_channels", "node.bandwidth_peak"
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
 #: No node has more sockets.
@@ -143,7 +145,7 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
         return Completed(dict(stated), (f"{machine}: {reason}",), reason)
     _refuse_impossible(stated, found)
     sockets = _sockets(stated, found)
-    of_node = found.of_node(sockets)
+    of_node = _with_channels(found.of_node(sockets), stated)
     remarks = []
     contradicting = []
     for path, value in stated.items():
@@ -158,6 +160,22 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
     if sockets is None:
         reason = f"the data sheet of {processor} gives it of a socket; {SOCKETS} is unknown"
     return Completed({**of_node, **stated}, tuple(remarks), reason)
+
+
+def _with_channels(of_node: Mapping[str, Value], stated: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of a sheet, with the peak bandwidth of as many channels as are stated."""
+    values = dict(of_node)
+    if CHANNELS not in stated or CHANNELS not in values or PEAK not in values:
+        return values
+    number, of_sheet = stated[CHANNELS].value, values[CHANNELS].value
+    if number != of_sheet:
+        peak = values[PEAK]
+        values[PEAK] = replace(
+            peak,
+            value=peak.value * number / of_sheet,
+            reference=f"{peak.reference}; {number:g} of {of_sheet:g} channels",
+        )
+    return values
 
 
 def _refuse_impossible(stated: Mapping[str, Value], found: Sheet) -> None:

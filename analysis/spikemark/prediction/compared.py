@@ -32,7 +32,15 @@ from .answers import (
 from .costs import PRICE, SECONDS_PER_HOUR, WATTS, MachineLife, Use, least, share_of_least
 from .draws import Draws
 from .narrowing import HEADS, RatioTerm
-from .option import NOT_REACHED, PROBABLE, SURE, Option, SearchResult, stated
+from .option import (
+    MEMORY_BANDWIDTHS,
+    NOT_REACHED,
+    PROBABLE,
+    SURE,
+    Option,
+    SearchResult,
+    stated,
+)
 from .over_nodes import over_nodes
 from .question import Question
 from .wording import goal, interval, probability, short, span, supported
@@ -134,7 +142,8 @@ class ComparisonAnswer(Answer):
     @cached_property
     def remarks(self) -> list[str]:
         """What a reader should know of the machines and of their use."""
-        return [*remarks_on(self.best.values()), *self.use.remarks]
+        of_machines = remarks_on(self.best.values())
+        return [*of_machines, *_remark_on_memory(self.best), *self.use.remarks]
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -320,6 +329,23 @@ def _costs_the_same(answer: ComparisonAnswer, name: str) -> bool:
     price_eur = answer.lives[name].price_of_node
     _, low, high = draws.interval(answer.even_prices[name])
     return price_eur is not None and set(supported(low, high, low, high)) == {integer(price_eur)}
+
+
+def _remark_on_memory(best: dict[str, Option]) -> list[str]:
+    """That the costs of the program have no term of the memory, where the machines differ in it."""
+    if all(option.counts_bandwidth for option in best.values()):
+        return []
+    differing = []
+    for path in MEMORY_BANDWIDTHS:
+        if len({stated(option.machine, path) for option in best.values()}) > 1:
+            differing.append(path)
+    if not differing:
+        return []
+    title = next(iter(best.values())).title
+    return [
+        f"the costs of {title} have no term of the bandwidth of the memory: that"
+        f" {listed(best)} differ in {listed(differing)} changes none of its times"
+    ]
 
 
 def _measured_lines(best: dict[str, Option]) -> list[str]:

@@ -33,6 +33,8 @@ PROBABLE = 0.5  #: share of the draws in which the best number of nodes reaches 
 SURE = 0.95  #: share of the draws in which a target is surely reached
 NOT_REACHED = 0.025  #: share of the draws below which a target counts as not reached
 SAME_SHARE = 0.02  #: shares of the draws that differ by less count as equal: draws are random
+#: What machines state of the bandwidth of their memory.
+MEMORY_BANDWIDTHS = ("node.memory_channels", "node.bandwidth_peak", "node.bandwidth")
 #: Where the times of another schedule of a production program come from.
 BOUND, REPLAY = "bound", "replay"
 
@@ -133,6 +135,11 @@ class Option(ABC):
     def remarks(self) -> list[str]:
         """What a reader should know of the machine, a line each."""
         return list(self.machine.remarks)
+
+    @property
+    def counts_bandwidth(self) -> bool:
+        """Whether the times follow from the bandwidth of the memory, too."""
+        return True
 
     @property
     def anchor(self) -> Anchor | None:

@@ -25,6 +25,7 @@ from .layout import AnyMachine, MachineLayout
 from .memory import Memory
 from .option import (
     BOUND,
+    MEMORY_BANDWIDTHS,
     REPLAY,
     SURE,
     Anchor,
@@ -40,7 +41,7 @@ from .option import (
 from .performance import powered
 from .points import PublishedRun
 from .program_costs import find
-from .published_machine import ignored_values, machine_of
+from .published_machine import PATHS, ignored_values, machine_of
 from .question import Question
 from .wording import interval
 
@@ -135,6 +136,11 @@ class ProductionOption(Option):
                 " takes them from a data sheet (docs/machine-profile.md)"
             )
         return remarks
+
+    @property
+    def counts_bandwidth(self) -> bool:
+        """Whether the times follow from the bandwidth of the memory, too."""
+        return any(path in MEMORY_BANDWIDTHS for path in PATHS.values())
 
     @property
     def beyond_data(self) -> dict[str, float]:
