@@ -15,9 +15,10 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.parts import MachineOfParts
+from spikemark.machines.profile import ASSUMED, Profile
 from spikemark.network.placement_file import Placement
 from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, listed, number
 
 from .draws import Draws
 from .layout import AnyMachine
@@ -35,6 +36,9 @@ NOT_REACHED = 0.025  #: share of the draws below which a target counts as not re
 SAME_SHARE = 0.02  #: shares of the draws that differ by less count as equal: draws are random
 #: What machines state of the bandwidth of their memory.
 MEMORY_BANDWIDTHS = ("node.memory_channels", "node.bandwidth_peak", "node.bandwidth")
+#: Values that decide about times on a node, and between nodes; answers say which are assumed.
+OF_PROCESSOR = ("node.clock", "node.l3", "node.l3_cores")
+OF_NETWORK = ("interconnect.latency", "interconnect.bandwidth")
 #: Where the times of another schedule of a production program come from.
 BOUND, REPLAY = "bound", "replay"
 
@@ -134,7 +138,7 @@ class Option(ABC):
     @property
     def remarks(self) -> list[str]:
         """What a reader should know of the machine, a line each."""
-        return list(self.machine.remarks)
+        return [*self.machine.remarks, *_remarks_on_assumed(self.machine, self.nodes)]
 
     @property
     def counts_bandwidth(self) -> bool:
@@ -315,6 +319,29 @@ def named_inputs(
             name = name.replace(drawn_as, names[drawn_as])
         named[name] = drawn
     return named
+
+
+def _remarks_on_assumed(machine: AnyMachine, nodes: int) -> list[str]:
+    """Which values that decide about times on so many nodes an unmeasured machine leaves open."""
+    if not isinstance(machine, Profile) or machine.measured_as is not None:
+        return []
+    lines = []
+    for paths in (OF_PROCESSOR, OF_NETWORK):
+        assumed = [path for path in paths if _is_assumed(machine, path)]
+        if not assumed or (paths == OF_NETWORK and nodes == 1):
+            continue
+        verb = "is" if len(assumed) == 1 else "are"
+        line = f"{machine.name}: {listed(assumed)} {verb} assumed: its file states none"
+        if paths == OF_PROCESSOR and machine.processor is None:
+            line += "; `processor: ID` takes it from a data sheet (docs/machine-profile.md)"
+        lines.append(line)
+    return lines
+
+
+def _is_assumed(machine: Profile, path: str) -> bool:
+    """Whether the value at a path is assumed because the profile states none."""
+    value = machine.values.get(path)
+    return value is not None and value.reference.startswith(ASSUMED)
 
 
 def numbers_of_nodes(machine: AnyMachine, nodes: int | None) -> list[int]:
