@@ -3,6 +3,7 @@
 They are machines/NAME.yaml of the project, or any file that ends in .yaml.
 """
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -106,9 +107,21 @@ def _profile_in(path: Path) -> Profile:
             f" {' or '.join(profiles)}",
             field="machine",
         )
+    _refuse_words_of_vendor(content, path)
     profile = checked(content, str(path))
     _check_name(profile.name, path)
     return _with_data_sheet(profile, path)
+
+
+def _refuse_words_of_vendor(content: Any, path: Path) -> None:
+    """Raises BadInput for a processor that is named as its vendor does, with spaces."""
+    stated = content.get("processor") if isinstance(content, dict) else None
+    if not isinstance(stated, str) or not re.search(r"\s", stated):
+        return
+    meant = processors.called(stated)
+    if meant is not None:
+        expected = f"{meant}, the name of its data sheet"
+        raise BadInput(field="processor", value=stated, expected=expected, file=path)
 
 
 def _with_data_sheet(profile: Profile, path: Path) -> Profile:

@@ -6,6 +6,7 @@ value that it states is used, and a remark says so where the sheet has another o
 of memory than in the sheet have as much less of its peak bandwidth.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,7 +17,7 @@ from typing import Any
 
 from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
-from spikemark.quantities.words import counted
+from spikemark.quantities.words import counted, listed
 
 from .fields import COUNT, FIELD, ORDERED
 from .profile import Value
@@ -40,6 +41,13 @@ SOCKETS, CORES = "node.sockets", "node.cores"
 CHANNELS, PEAK = "node.memory_channels", "node.bandwidth_peak"
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
+#: Words that vendors write and names of sheets do not have.
+WORDS_OF_VENDORS = (
+    *("amd", "intel", "nvidia", "processor", "cpu", "r", "tm"),
+    *("platinum", "gold", "silver", "bronze", "scalable"),
+)
+#: How much a word is like the name of a family of processors that may be meant.
+ALIKE = 0.7
 #: No node has more sockets.
 MOST_SOCKETS = 8
 #: No core runs below this share of its base clock.
@@ -105,6 +113,32 @@ def names() -> list[str]:
     return list(_content()["processors"])
 
 
+def called(text: str) -> str | None:
+    """The processor that a vendor calls so; None where none of the data sheets is meant.
+
+    Example:
+        >>> called("AMD EPYC 9654"), called("Intel Xeon Platinum 8480+"), called("A64FX")
+        ('epyc-9654', 'xeon-8480', None)
+    """
+    words = re.findall(r"[a-z0-9]+", text.lower().replace("(r)", " ").replace("(tm)", " "))
+    name = "-".join(word for word in words if word not in WORDS_OF_VENDORS)
+    return name if name in names() else None
+
+
+def _hint(processor: str) -> str:
+    """Which data sheet of the same family is meant, or is the nearest; else the families."""
+    meant = called(processor)
+    if meant is not None:
+        return f"; {meant} is meant"
+    families = list(dict.fromkeys(name.partition("-")[0] for name in names()))
+    first_word = re.split(r"[^a-z]", processor.lower(), maxsplit=1)[0]
+    for family in get_close_matches(first_word, families, 1, ALIKE):
+        relatives = [name for name in names() if name.partition("-")[0] == family]
+        [nearest] = get_close_matches(processor.lower(), relatives, 1, cutoff=0)
+        return f"; the nearest name is {nearest}"
+    return f"; there are some of {listed(families)}"
+
+
 def sheet(processor: str) -> Sheet | None:
     """The data sheet of a processor; None where there is none.
 
@@ -140,8 +174,7 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
     """
     found = sheet(processor)
     if found is None:
-        nearest = get_close_matches(processor, names(), 1, cutoff=0)
-        reason = f"processor {processor}: no data sheet; the nearest name is {nearest[0]}"
+        reason = f"processor {processor}: no data sheet{_hint(processor)}"
         return Completed(dict(stated), (f"{machine}: {reason}",), reason)
     _refuse_impossible(stated, found)
     sockets = _sockets(stated, found)

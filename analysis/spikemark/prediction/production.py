@@ -221,7 +221,7 @@ def _did_fit(run: PublishedRun, room: Value, own: Sequence[PublishedRun]) -> boo
     measured = [other for other in own if other.machine.name == run.machine.name]
     if not run.machine.is_offer:
         of_profile = machines.filled(machines.load(run.machine.name)).values.get(MEMORY)
-        if room.agrees(of_profile):
+        if of_profile is not None and of_profile.agrees(room):
             measured += [
                 other for other in points.published() if other.machine.name == run.machine.name
             ]

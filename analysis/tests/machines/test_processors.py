@@ -147,6 +147,42 @@ def test_a_name_without_a_sheet_fills_nothing_and_the_nearest_is_named():
     assert "epyc-7742" in remark
 
 
+@pytest.mark.parametrize("name", ["ampere-altra-max", "power9", "a64fx", "westmere"])
+def test_no_sheet_of_another_vendor_is_proposed(name):
+    (remark,) = processors.completed(stated("node.sockets", 2), name, "offer-a").remarks
+    assert name in remark and "nearest" not in remark
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_mistyped_name_gets_one_of_its_family(name):
+    family, _, number = name.partition("-")
+    for typed in (f"{family}-{number}0", f"{family[:-1]}x-{number}"):
+        (remark,) = processors.completed(stated("node.sockets", 2), typed, "offer-a").remarks
+        proposed = remark.split()[-1]
+        assert proposed in SHEETS and proposed.startswith(family)
+
+
+VENDORS = ("{}", "AMD {}", "Intel(R) {} CPU", "{} Processor")
+
+
+@pytest.mark.parametrize("name", SHEETS)
+@pytest.mark.parametrize("words", VENDORS)
+def test_a_processor_as_its_vendor_writes_it_is_refused_with_the_name_of_its_sheet(
+    name, words, offer, spikemark
+):
+    family, _, number = name.partition("-")
+    text = words.format(f"{family.upper()} {number.upper().replace('-', ' ')}".strip())
+    assert processors.called(text) == name
+    if " " not in text:
+        (remark,) = processors.completed(stated("node.sockets", 2), text, "offer-a").remarks
+        assert name in remark
+        return
+    offer.write_text(OFFER.replace("processor: epyc-7763", f"processor: {text}"))
+    with pytest.raises(BadInput, match=name) as refused:
+        machines.load(offer)
+    assert refused.value.field == "processor"
+
+
 @pytest.mark.parametrize("name", machines.names())
 def test_the_projects_own_profiles_do_not_contradict_the_sheets(name):
     profile = machines.load(name)
