@@ -39,6 +39,7 @@ from .option import (
     SURE,
     Option,
     SearchResult,
+    is_assumed,
     stated,
 )
 from .over_nodes import over_nodes
@@ -337,7 +338,11 @@ def _remark_on_memory(best: dict[str, Option]) -> list[str]:
         return []
     differing = []
     for path in MEMORY_BANDWIDTHS:
-        if len({stated(option.machine, path) for option in best.values()}) > 1:
+        values = set()
+        for option in best.values():
+            if not is_assumed(option.machine, path):
+                values.add(stated(option.machine, path))
+        if len(values - {None}) > 1:
             differing.append(path)
     if not differing:
         return []

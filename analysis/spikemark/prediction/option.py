@@ -327,19 +327,30 @@ def _remarks_on_assumed(machine: AnyMachine, nodes: int) -> list[str]:
         return []
     lines = []
     for paths in (OF_PROCESSOR, OF_NETWORK):
-        assumed = [path for path in paths if _is_assumed(machine, path)]
+        assumed = [path for path in paths if is_assumed(machine, path)]
         if not assumed or (paths == OF_NETWORK and nodes == 1):
             continue
-        verb = "is" if len(assumed) == 1 else "are"
-        line = f"{machine.name}: {listed(assumed)} {verb} assumed: its file states none"
+        verb, pronoun = "are", "them"
+        if len(assumed) == 1:
+            verb, pronoun = "is", "it"
+        line = (
+            f"{machine.name}: {listed(assumed)} {verb} assumed: its file does not state {pronoun}"
+        )
         if paths == OF_PROCESSOR and machine.processor is None:
-            line += "; `processor: ID` takes it from a data sheet (docs/machine-profile.md)"
+            line += f"; `processor: ID` takes {pronoun} from a data sheet (docs/machine-profile.md)"
         lines.append(line)
     return lines
 
 
-def _is_assumed(machine: Profile, path: str) -> bool:
-    """Whether the value at a path is assumed because the profile states none."""
+def is_assumed(machine: AnyMachine, path: str) -> bool:
+    """Whether the value at a path is assumed because the profile states none.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> is_assumed(jureca, "jitter.cv"), is_assumed(jureca, "node.cores")
+        (True, False)
+    """
     value = machine.values.get(path)
     return value is not None and value.reference.startswith(ASSUMED)
 
