@@ -217,14 +217,14 @@ def _refuse_impossible(stated: Mapping[str, Value], found: Sheet) -> None:
     Fewer are possible: of a virtual machine, or of channels without memory.
     """
     sockets = MOST_SOCKETS
-    of_sockets = f"a node of {sockets} sockets"
+    of_sockets = f"up to {sockets} sockets"
     if SOCKETS in stated:
         sockets = int(stated[SOCKETS].value)
         of_sockets = counted(sockets, "socket")
     for name in ("cores", "memory_channels"):
         if name in found.values:
             most = sockets * found.values[name]
-            expected = f"at most {most:g}, as {of_sockets} of {found.processor} has"
+            expected = f"at most {most:g}, the number in {of_sockets} of {found.processor}"
             _refuse_outside(stated, PATH_OF[name], 0, most, expected)
     base = found.values["clock"]
     slowest = SLOWEST * base

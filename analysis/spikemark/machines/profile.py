@@ -408,10 +408,14 @@ def _check_clocks(values: Mapping[str, Value], where: str) -> None:
     slowest, fastest = CLOCKS
     for path in ("node.clock", "node.clock_turbo"):
         if path in values and not slowest <= values[path].value <= fastest:
+            clock = values[path].value
+            expected = f"{slowest:g} to {fastest:g} GHz"
+            if slowest <= clock / 1000 <= fastest:
+                expected += f": {clock:g} MHz are {clock / 1000:g} GHz"
             raise BadInput(
                 field=f"{path}.value",
-                value=values[path].value,
-                expected=f"{slowest:g} to {fastest:g} GHz",
+                value=clock,
+                expected=expected,
                 file=where,
                 code="range",
             )

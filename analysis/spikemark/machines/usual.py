@@ -6,7 +6,7 @@ thousands of EUR, a latency in ns, a bandwidth in Gbit/s, a price of all nodes.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -68,12 +68,13 @@ def remarks(
     known = stated if known is None else known
     lines = []
     for path, value in stated.items():
+        rows = [row for row in _rows() if row["path"] == path and _applies(row, known)]
         reason = ""
         if path == BANDWIDTH:
             reason = _named_rate(value, title, known)
-        for row in _rows():
-            if row["path"] == path and not reason and _applies(row, known):
-                reason = _outside(row, value, known)
+        for row in rows:
+            if not reason and not _is_within(row, value.value, known):
+                reason = f"{_usual(row, value, known)}{_meant(rows, value, known)}"
         if reason:
             number = _in_words(value)
             lines.append(f"{machine}: {path} is stated as {number}; {reason}; {number} is used.")
@@ -90,37 +91,55 @@ def _applies(row: Mapping[str, Any], known: Mapping[str, Value]) -> bool:
     return True
 
 
-def _outside(row: Mapping[str, Any], value: Value, known: Mapping[str, Value]) -> str:
-    """What is usual by a row, and what was probably meant; empty for a usual value."""
-    low, high = row["low"], row["high"]
+def _limits(row: Mapping[str, Any], known: Mapping[str, Value]) -> tuple[float, float]:
+    """The limits of a row for a machine with these values."""
+    scale = known[row["per"]].value if "per" in row else 1.0
+    return scale * row["low"], scale * row["high"]
+
+
+def _is_within(row: Mapping[str, Any], number: float, known: Mapping[str, Value]) -> bool:
+    """Whether a number is usual by a row."""
+    low, high = _limits(row, known)
+    return low <= number <= high
+
+
+def _usual(row: Mapping[str, Any], value: Value, known: Mapping[str, Value]) -> str:
+    """What is usual by a row, and from where that is known."""
     source = row["source"]
     if "per" in row:
         other = known[row["per"]]
-        sheet_says = ""
+        of_sheet = ""
         if other.reference.startswith("data sheet"):
-            sheet_says = f", {other.reference.partition(':')[0]}"
-        times = f"up to {high:g}"
-        if low:
-            times = f"{low:g} to {high:g}"
-        source = f"{times} times {row['per']} of {_in_words(other)}{sheet_says}; {source}"
-        low, high = low * other.value, high * other.value
-    if low <= value.value <= high:
-        return ""
-    usual = f"up to {high:g}"
-    if low:
-        usual = f"{low:g} to {high:g}"
+            of_sheet = f", {other.reference.partition(':')[0]}"
+        times = _range(row["low"], row["high"])
+        source = f"{times} times {row['per']} of {_in_words(other)}{of_sheet}; {source}"
+    return f"usual are {_range(*_limits(row, known))}{_unit(value)} ({source})"
+
+
+def _range(low: float, high: float) -> str:
+    """Limits in words.
+
+    >>> _range(0.0, 1.2), _range(500.0, 2e5)
+    ('up to 1.2', '500 to 200000')
+    """
+    if low == 0:
+        return f"up to {high:.10g}"
+    return f"{low:.10g} to {high:.10g}"
+
+
+def _meant(rows: Sequence[Mapping[str, Any]], value: Value, known: Mapping[str, Value]) -> str:
+    """In which unit, or of how many nodes, a value would be usual; empty for none."""
     unit = _unit(value)
-    reason = f"usual are {usual}{unit} ({source})"
     for meant in MEANT.get(value.unit or "", ()):
         converted = units.converted(value.value, meant, value.unit or "")
-        if converted is not None and low <= converted <= high:
-            return f"{reason}; {value.value:g} {meant} are {converted:.6g}{unit}"
+        if converted is not None and all(_is_within(row, converted, known) for row in rows):
+            return f"; {value.value:.10g} {meant} are {converted:.6g}{unit}"
     nodes = known.get(NODES)
-    if nodes is not None and row["path"] in OF_ALL_NODES:
+    if nodes is not None and rows[0]["path"] in OF_ALL_NODES:
         of_one = value.value / nodes.value
-        if low <= of_one <= high:
-            return f"{reason}; of {nodes.value:g} nodes together, each has {of_one:.6g}{unit}"
-    return reason
+        if all(_is_within(row, of_one, known) for row in rows):
+            return f"; of {nodes.value:g} nodes together, each has {of_one:.6g}{unit}"
+    return ""
 
 
 def _named_rate(value: Value, title: str, known: Mapping[str, Value]) -> str:
@@ -156,7 +175,7 @@ def _in_words(value: Value) -> str:
     >>> _in_words(Value(450, "W", "literature", "a page")), _in_words(Value(2, "1", "", ""))
     ('450 W', '2')
     """
-    return f"{value.value:g}{_unit(value)}"
+    return f"{value.value:.10g}{_unit(value)}"
 
 
 def _unit(value: Value) -> str:
