@@ -24,7 +24,7 @@ from spikemark.prediction import beside, programs, question
 from spikemark.prediction.advised import AdviceAnswer
 from spikemark.prediction.beside import RunAnswer
 from spikemark.prediction.compared import ComparisonAnswer
-from spikemark.prediction.costs import Use
+from spikemark.prediction.costs import HOURS_OF_LEAP_YEAR, MOST_YEARS, Use
 from spikemark.prediction.mini_app import MINI_APP
 from spikemark.prediction.option import Option
 from spikemark.prediction.predicted import PredictionAnswer
@@ -343,16 +343,16 @@ def compare(
         anchor: tables of runs of the program (nodes, ranks, threads, real_time_factor), by the name
             of their machine; of a single machine, its table. Runs on one machine inform all that
             have its processor, its nodes or its network.
-        years: of use.
-        hours_per_year: of use.
+        years: of use, up to 100.
+        hours_per_year: of use, up to 8784.
         price_kwh: price of one kWh of energy.
 
     Returns:
         ComparisonAnswer: `table` has the best option of each machine.
 
     Raises:
-        BadInput: for a machine that is named twice, numbers that are not above 0, and as
-            `spikemark.advise`.
+        BadInput: for a machine that is named twice, numbers that are not above 0 or larger than
+            possible, and as `spikemark.advise`.
 
     Example:
         >>> answer = compare(network("mam", full=True), ["jureca-dc", "supermuc-ng"],
@@ -362,8 +362,8 @@ def compare(
     """
     _check_above_0("target_rtf", target_rtf)
     _check_above_0("price_kwh", price_kwh)
-    _check_above_0("years", years)
-    _check_above_0("hours_per_year", hours_per_year)
+    _check_above_0("years", years, MOST_YEARS)
+    _check_above_0("hours_per_year", hours_per_year, HOURS_OF_LEAP_YEAR)
     ways = {
         "schedule": schedule,
         "placement": placement,
@@ -529,10 +529,14 @@ def _path(file: str | os.PathLike[str] | None) -> Path | None:
     return None if file is None else Path(file)
 
 
-def _check_above_0(name: str, value: float | None) -> None:
-    """Raises BadInput for a number that is given and not above 0."""
-    if value is not None and not 0 < value < float("inf"):
-        raise BadInput(field=name, value=value, expected="a number above 0", code="range")
+def _check_above_0(name: str, value: float | None, most: float | None = None) -> None:
+    """Raises BadInput for a number that is given and not above 0, or above the most possible."""
+    expected = "a number above 0"
+    if most is not None:
+        expected = f"a number above 0, up to {most:g}"
+    if value is None or (0 < value < float("inf") and (most is None or value <= most)):
+        return
+    raise BadInput(field=name, value=value, expected=expected, code="range")
 
 
 def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:

@@ -5,6 +5,7 @@ expected, meaning. The models of groups of values (`node`, `interconnect`, ...) 
 """
 
 import csv
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -38,6 +39,18 @@ Kind = Literal["measured", "literature", "assumed"]
 KINDS: tuple[str, ...] = get_args(Kind)
 #: End of paths below which values go by neuron model.
 MODELS = ".update"
+#: What vendors call kinds of networks: patterns of lower-case words with dashes.
+CALLED = {
+    "ethernet": r"\brocev?\d*\b|\d*gbe\b|\bgige\b|\bethernet\b|\biwarp\b",
+    "infiniband": r"^ib$|infiniband|\b(qdr|fdr|edr|hdr|ndr|xdr)\d*\b",
+    "omni-path": r"^opa\d*$|omni-?path",
+    "slingshot": r"slingshot",
+    "fat_tree": r"fat-?tree|\bclos\b|leaf-spine|spine-leaf",
+    "dragonfly": r"dragonfly",
+    "star": r"^(one|single)-switch$",
+    "ompi": r"open-?mpi",
+    "impi": r"intel-?mpi",
+}
 FABRIC, ACCELERATOR, NETWORK = "interconnect.fabric", "accelerator.", "interconnect"
 #: Of a part: a factor of its kernel times.
 SLOWER = "slower"
@@ -158,6 +171,22 @@ def _unit(expected: str | None) -> Any:
     return Annotated[Literal[expected], BeforeValidator(check)]
 
 
+def _meant_choice(choices: tuple[str, ...]) -> Any:
+    """A check of a text: what vendors call one of the choices is refused with that choice."""
+
+    def check(stated: Any) -> Any:
+        if not isinstance(stated, str) or stated in choices:
+            return stated
+        words = re.sub(r"[\s_-]+", "-", stated.strip().lower())
+        for choice in choices:
+            pattern = CALLED.get(choice)
+            if words == choice or (pattern is not None and re.search(pattern, words)):
+                raise ValueError(f"expected {choice!r}, as this is called here")
+        return stated
+
+    return check
+
+
 @lru_cache
 def _leaf(allowed: str, unit: str | None = None, choices: tuple[str, ...] = ()) -> Any:
     """The model of a value in a file.
@@ -171,7 +200,9 @@ def _leaf(allowed: str, unit: str | None = None, choices: tuple[str, ...] = ()) 
         return Rows
     types: dict[str, Any] = {}
     if allowed == TEXT:
-        text: Any = Literal[choices] if choices else Text
+        text: Any = Text
+        if choices:
+            text = Annotated[Literal[choices], BeforeValidator(_meant_choice(choices))]
         types["value"] = (text, Field(description="the text"))
         return create_model(TEXT, __base__=Leaf, **types)
     is_whole = allowed == COUNT

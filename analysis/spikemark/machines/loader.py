@@ -3,6 +3,7 @@
 They are machines/NAME.yaml of the project, or any file that ends in .yaml.
 """
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.reading import read_text
 from spikemark.core.yaml_file import YAML, parsed
 
-from . import bandwidths, identity, parts, processors
+from . import identity, parts, processors, usual
 from .fields import MachineFile
 from .parts import PARTS, MachineOfParts
 from .profile import Profile, arranged, checked
@@ -106,21 +107,40 @@ def _profile_in(path: Path) -> Profile:
             f" {' or '.join(profiles)}",
             field="machine",
         )
+    _refuse_words_of_vendor(content, path)
     profile = checked(content, str(path))
     _check_name(profile.name, path)
     return _with_data_sheet(profile, path)
 
 
+def _refuse_words_of_vendor(content: Any, path: Path) -> None:
+    """Raises BadInput for a processor that is named as its vendor does, with spaces."""
+    stated = content.get("processor") if isinstance(content, dict) else None
+    if not isinstance(stated, str) or not re.search(r"\s", stated):
+        return
+    meant = processors.called(stated)
+    if meant is not None:
+        expected = f"{meant}, the name of its data sheet"
+        raise BadInput(field="processor", value=stated, expected=expected, file=path)
+
+
 def _with_data_sheet(profile: Profile, path: Path) -> Profile:
-    """The profile with what the data sheet of its processor says, where it names one.
+    """The profile with what the data sheet of its processor says, where it names one, and with
+    remarks on values that are not usual.
 
     A profile of published runs may name a processor that has no sheet; an offer is asked for one.
     """
-    of_network = bandwidths.remarks_on_bandwidth(profile.values, profile.title, profile.name)
+    stated = profile.values
     if profile.processor is None:
-        return replace(profile, without_sheet=NO_PROCESSOR, remarks=of_network)
-    completed = processors.completed(profile.values, profile.processor, profile.name)
-    remarks = of_network if profile.measured_as else completed.remarks + of_network
+        remarks = usual.remarks(stated, profile.name, title=profile.title)
+        return replace(profile, without_sheet=NO_PROCESSOR, remarks=remarks)
+    try:
+        completed = processors.completed(stated, profile.processor, profile.name)
+    except BadInput as error:
+        raise error.within(file=path) from None
+    remarks = usual.remarks(stated, profile.name, completed.values, profile.title)
+    if not profile.measured_as:
+        remarks = completed.remarks + remarks
     values = arranged(completed.values, str(path))
     return replace(profile, values=values, remarks=remarks, without_sheet=completed.without_sheet)
 

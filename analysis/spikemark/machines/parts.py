@@ -15,6 +15,7 @@ from typing import Any
 from spikemark.core import fields
 from spikemark.core.errors import BadInput, short_repr
 
+from . import usual
 from .fields import FABRIC, NETWORK, PATHS, SLOWER, MachineFile
 from .profile import Profile, ProfileValues, Value, is_between_nodes, values_of
 
@@ -135,7 +136,8 @@ class MachineOfParts(ProfileValues):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What the profiles of the parts state that contradicts their data sheets.
+        """What the profiles of the parts and the links state that contradicts data sheets, or is
+        not usual.
 
         Example:
             >>> from spikemark.machines import loader
@@ -143,7 +145,11 @@ class MachineOfParts(ProfileValues):
             >>> site.remarks
             ()
         """
-        remarks = [remark for part in self.parts.values() for remark in part.profile.remarks]
+        profiles = [part.profile for part in self.parts.values()]
+        profiles += [link.profile for link in self.links.values()]
+        remarks: list[str] = []
+        for profile in profiles:
+            remarks += profile.remarks
         return tuple(dict.fromkeys(remarks))
 
     @property
@@ -259,12 +265,17 @@ def _part(
         of_part[SLOWER] = content[SLOWER]
     values = values_of(of_part)
     network = values_of({NETWORK: content.get(NETWORK, {})})
-    return MachinePart(name, profile.with_values(network), values[NODES], values.get(SLOWER))
+    profile = profile.with_values(network)
+    remarks = usual.remarks(network, f"{PARTS}.{name}", profile.values, profile.title)
+    profile = replace(profile, remarks=profile.remarks + remarks)
+    return MachinePart(name, profile, values[NODES], values.get(SLOWER))
 
 
 def _link(name: str, network: Any) -> Link:
     """A link, whose draws are named after its parts."""
-    return Link(name, Profile(name, name, values_of({NETWORK: network}), drawn_as=name))
+    values = values_of({NETWORK: network})
+    remarks = usual.remarks(values, f"{LINKS}.{name}")
+    return Link(name, Profile(name, name, values, drawn_as=name, remarks=remarks))
 
 
 def _links(

@@ -2,17 +2,22 @@
 
 The sheets are in processors.yaml beside this file, each value with its source. A profile with a
 `processor` gets the values of its sheet that it does not state, for as many sockets as it has. A
-value that it states is used, and a remark says so where the sheet has another one.
+value that it states is used, and a remark says so where the sheet has another one. Fewer channels
+of memory than in the sheet have as much less of its peak bandwidth.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from spikemark.core.errors import BadInput
 from spikemark.core.yaml_file import read_yaml
+from spikemark.quantities.words import counted, listed
 
 from .fields import COUNT, FIELD, ORDERED
 from .profile import Value
@@ -32,12 +37,21 @@ PATH_OF = {
 }
 #: Of a socket: a node has so many times as much.
 OF_SOCKET = ("cores", "memory_channels", "bandwidth_peak", "tdp")
-SOCKETS, CORES, TDP, WATTS = "node.sockets", "node.cores", "power.tdp", "offer.watts"
-#: A busy node usually draws so many times the TDP of its processors. Idle power and cores of
-#: priors.yaml (SPECpower) give 0.87 to 1.54; much memory gives more, a program that waits less.
-WATTS_OVER_TDP = (0.7, 2.0)
+SOCKETS, CORES = "node.sockets", "node.cores"
+CHANNELS, PEAK = "node.memory_channels", "node.bandwidth_peak"
 #: Factor between a stated value and that of a sheet from which they contradict each other.
 CONTRADICTS = 1.1
+#: Words that vendors write and names of sheets do not have.
+WORDS_OF_VENDORS = (
+    *("amd", "intel", "nvidia", "processor", "cpu", "r", "tm"),
+    *("platinum", "gold", "silver", "bronze", "scalable"),
+)
+#: How much a word is like the name of a family of processors that may be meant.
+ALIKE = 0.7
+#: No node has more sockets.
+MOST_SOCKETS = 8
+#: No core runs below this share of its base clock.
+SLOWEST = 0.1
 
 
 @dataclass(frozen=True)
@@ -99,6 +113,32 @@ def names() -> list[str]:
     return list(_content()["processors"])
 
 
+def called(text: str) -> str | None:
+    """The processor that a vendor calls so; None where none of the data sheets is meant.
+
+    Example:
+        >>> called("AMD EPYC 9654"), called("Intel Xeon Platinum 8480+"), called("A64FX")
+        ('epyc-9654', 'xeon-8480', None)
+    """
+    words = re.findall(r"[a-z0-9]+", text.lower().replace("(r)", " ").replace("(tm)", " "))
+    name = "-".join(word for word in words if word not in WORDS_OF_VENDORS)
+    return name if name in names() else None
+
+
+def _hint(processor: str) -> str:
+    """Which data sheet of the same family is meant, or is the nearest; else the families."""
+    meant = called(processor)
+    if meant is not None:
+        return f"; {meant} is meant"
+    families = list(dict.fromkeys(name.partition("-")[0] for name in names()))
+    first_word = re.split(r"[^a-z]", processor.lower(), maxsplit=1)[0]
+    for family in get_close_matches(first_word, families, 1, ALIKE):
+        relatives = [name for name in names() if name.partition("-")[0] == family]
+        [nearest] = get_close_matches(processor.lower(), relatives, 1, cutoff=0)
+        return f"; the nearest name is {nearest}"
+    return f"; there are some of {listed(families)}"
+
+
 def sheet(processor: str) -> Sheet | None:
     """The data sheet of a processor; None where there is none.
 
@@ -123,6 +163,9 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
         processor: that it names.
         machine: its name, for remarks.
 
+    Raises:
+        BadInput: for a value that a node with this processor cannot have.
+
     Example:
         >>> sockets = Value(2, "1", "literature", "the offer")
         >>> offer = completed({"node.sockets": sockets}, "epyc-7742", "offer-a")
@@ -131,25 +174,80 @@ def completed(stated: Mapping[str, Value], processor: str, machine: str) -> Comp
     """
     found = sheet(processor)
     if found is None:
-        nearest = get_close_matches(processor, names(), 1, cutoff=0)
-        reason = f"processor {processor}: no data sheet; the nearest name is {nearest[0]}"
+        reason = f"processor {processor}: no data sheet{_hint(processor)}"
         return Completed(dict(stated), (f"{machine}: {reason}",), reason)
+    _refuse_impossible(stated, found)
     sockets = _sockets(stated, found)
-    of_node = found.of_node(sockets)
-    remarks = [
-        _remark(path, value, of_node[path], machine)
-        for path, value in stated.items()
-        if path in of_node and _contradicts(path, value, found, of_node)
-    ]
+    of_node = _with_channels(found.of_node(sockets), stated)
+    remarks = []
+    contradicting = []
+    for path, value in stated.items():
+        if path in of_node and _contradicts(path, value, found, of_node):
+            contradicting.append(path)
+            remarks.append(_remark(path, value, of_node[path], machine))
     for path, against in _excluded(stated, of_node).items():
-        if against not in of_node:
+        if against not in contradicting:
             remarks.append(_left_out(path, of_node[path], against, stated[against], machine))
         del of_node[path]
-    remarks += _remarks_on_watts(stated, of_node, machine)
     reason = ""
     if sockets is None:
         reason = f"the data sheet of {processor} gives it of a socket; {SOCKETS} is unknown"
     return Completed({**of_node, **stated}, tuple(remarks), reason)
+
+
+def _with_channels(of_node: Mapping[str, Value], stated: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of a sheet, with the peak bandwidth of as many channels as are stated."""
+    values = dict(of_node)
+    if CHANNELS not in stated or CHANNELS not in values or PEAK not in values:
+        return values
+    number, of_sheet = stated[CHANNELS].value, values[CHANNELS].value
+    if number != of_sheet:
+        peak = values[PEAK]
+        values[PEAK] = replace(
+            peak,
+            value=peak.value * number / of_sheet,
+            reference=f"{peak.reference}; {number:g} of {of_sheet:g} channels",
+        )
+    return values
+
+
+def _refuse_impossible(stated: Mapping[str, Value], found: Sheet) -> None:
+    """Raises BadInput for more cores or channels than the sockets have, and impossible clocks.
+
+    Fewer are possible: of a virtual machine, or of channels without memory.
+    """
+    sockets = MOST_SOCKETS
+    of_sockets = f"up to {sockets} sockets"
+    if SOCKETS in stated:
+        sockets = int(stated[SOCKETS].value)
+        of_sockets = counted(sockets, "socket")
+    for name in ("cores", "memory_channels"):
+        if name in found.values:
+            most = sockets * found.values[name]
+            expected = f"at most {most:g}, the number in {of_sockets} of {found.processor}"
+            _refuse_outside(stated, PATH_OF[name], 0, most, expected)
+    base = found.values["clock"]
+    slowest = SLOWEST * base
+    turbo = found.values.get("turbo")
+    for path in ("node.clock", "node.clock_turbo"):
+        if turbo is None:
+            expected = f"at least a tenth of the {base:g} GHz of {found.processor}"
+            _refuse_outside(stated, path, slowest, inf, expected)
+        else:
+            expected = f"{slowest:g} to {turbo:g} GHz, which {found.processor} reaches"
+            _refuse_outside(stated, path, slowest, CONTRADICTS * turbo, expected)
+
+
+def _refuse_outside(
+    stated: Mapping[str, Value], path: str, low: float, high: float, expected: str
+) -> None:
+    """Raises BadInput for a stated value that surely is not between two limits."""
+    if path not in stated:
+        return
+    value = stated[path]
+    least, most = value.interval or (value.value, value.value)
+    if most < low or least > high:
+        raise BadInput(field=path, value=value.value, expected=expected, code="conflict")
 
 
 def _excluded(stated: Mapping[str, Value], of_node: Mapping[str, Value]) -> dict[str, str]:
@@ -200,24 +298,6 @@ def _left_out(path: str, expected: Value, against: str, value: Value, machine: s
     sheet_says = f"{path} is {_in_words(expected)} ({_sheet_of(expected)})"
     stated = f"{against} is stated as {_in_words(value)}"
     return f"{machine}: {stated}, but {sheet_says}; {path} of the data sheet is not used."
-
-
-def _remarks_on_watts(
-    stated: Mapping[str, Value], of_node: Mapping[str, Value], machine: str
-) -> list[str]:
-    """That the offered power of a busy node does not go with the TDP of its processors."""
-    if WATTS not in stated or TDP not in of_node or TDP in stated:
-        return []
-    watts = stated[WATTS].value
-    tdp = of_node[TDP].value
-    low, high = WATTS_OVER_TDP
-    if low * tdp <= watts <= high * tdp:
-        return []
-    sheet_says = f"a TDP of {_in_words(of_node[TDP])} ({_sheet_of(of_node[TDP])})"
-    return [
-        f"{machine}: {WATTS} is stated as {watts:g} W, {watts / tdp:.2g} times {sheet_says}; a busy"
-        f" node usually draws {low:g} to {high:g} times; {watts:g} W is used."
-    ]
 
 
 def _in_words(value: Value, unit: str | None = None) -> str:

@@ -20,6 +20,8 @@ from .fields import ACCELERATOR, FIELD, MODELS, NETWORK, ORDERED, PATHS, SLOWER,
 #: What the reference of a value begins with that no file states (priors.py).
 ASSUMED = "assumed: "
 RETIRED = re.compile(r"t_(ring|row|far|close)_\d+|t_row|t_leave|t_route")
+#: GHz of the slowest and the fastest core that anyone makes.
+CLOCKS = (0.3, 8.0)
 #: How paths of a node begin.
 NODE = "node."
 #: Paths that an error about an unknown one suggests.
@@ -184,7 +186,8 @@ class Profile(ProfileValues):
     #: The machine of machines/ that this is; None: nobody has measured it yet.
     measured_as: str | None = None
     processor: str | None = None  #: id of the processor; None: not stated
-    remarks: tuple[str, ...] = ()  #: what contradicts its data sheet, a line each
+    #: What contradicts its data sheet, or is not usual, a line each.
+    remarks: tuple[str, ...] = ()
     without_sheet: str = ""
     #: After what its draws are named, where nobody has measured it: not after its file, so that
     #: another name changes no number. Unmeasured machines of one question have one each.
@@ -389,13 +392,33 @@ def checked(content: Any, where: str) -> Profile:
         content = content | {"kernels": current}
     fields.checked(ProfileFile, content, Path(where), "content")
     groups = {name: group for name, group in content.items() if isinstance(group, dict)}
+    values = values_of(groups)
+    _check_clocks(values, where)
     return Profile(
         name=content["name"],
         title=content["title"],
-        values=arranged(values_of(groups), where),
+        values=arranged(values, where),
         measured_as=content.get("measured_as"),
         processor=content.get("processor"),
     )
+
+
+def _check_clocks(values: Mapping[str, Value], where: str) -> None:
+    """Raises BadInput for a clock that no core has, such as one in MHz."""
+    slowest, fastest = CLOCKS
+    for path in ("node.clock", "node.clock_turbo"):
+        if path in values and not slowest <= values[path].value <= fastest:
+            clock = values[path].value
+            expected = f"{slowest:g} to {fastest:g} GHz"
+            if slowest <= clock / 1000 <= fastest:
+                expected += f": {clock:g} MHz are {clock / 1000:g} GHz"
+            raise BadInput(
+                field=f"{path}.value",
+                value=clock,
+                expected=expected,
+                file=where,
+                code="range",
+            )
 
 
 def _without_retired(group: Any) -> Any:

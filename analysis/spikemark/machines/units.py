@@ -30,6 +30,9 @@ KINDS_OF_UNITS = (
     {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9},
     {"W": 1.0, "kW": 1e3, "MW": 1e6},
+    {"EUR": 1.0, "kEUR": 1e3, "ct": 1e-2},
+    {"EUR/h": 1.0, "ct/h": 1e-2},
+    {"EUR/kWh": 1.0, "ct/kWh": 1e-2},
 )
 
 

@@ -15,12 +15,12 @@ from spikemark.quantities.words import counted
 from . import draws
 from .answers import (
     about,
+    as_lines,
     content,
     contradiction,
     energy_cell,
     options_table,
     quantity,
-    remark_lines,
     remarks_on,
     rtf_cell,
     surest_content,
@@ -64,7 +64,7 @@ class AdviceAnswer(Answer):
     @cached_property
     def _screen(self) -> Screen:
         best = self.result.options[0]
-        notes = remark_lines([best])
+        notes = as_lines(remarks_on([best]))
         notes += contradiction(self.result.options)
         notes += about([RatioTerm(best, named=self.named)], best.rtf, best.inputs)
         notes += _advised_lines(self.result)

@@ -115,15 +115,14 @@ def remarks_on(options: Iterable[Option]) -> list[str]:
     return list(remarks)
 
 
-def remark_lines(options: Iterable[Option]) -> list[str]:
-    """The same as lines of a screen.
+def as_lines(remarks: Iterable[str]) -> list[str]:
+    """Remarks as lines of a screen.
 
     Example:
-        >>> import spikemark as sm
-        >>> remark_lines(sm.predict("mam-benchmark", "jureca-dc", nodes=2).options)
-        []
+        >>> as_lines(["offer-a: node.cores is 8"])
+        ['Remark: offer-a: node.cores is 8.']
     """
-    return [f"Remark: {remark.rstrip('.')}." for remark in remarks_on(options)]
+    return [f"Remark: {remark.rstrip('.')}." for remark in remarks]
 
 
 def _deciding_line(result: Draws, inputs: dict[str, Draws]) -> list[str]:

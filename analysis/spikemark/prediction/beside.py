@@ -16,7 +16,7 @@ from spikemark.records.record import Run
 from spikemark.records.recording import of_populations
 
 from . import draws, question
-from .answers import about, content, remark_lines, remarks_on
+from .answers import about, as_lines, content, remarks_on
 from .draws import Draws
 from .layout import AnyMachine, MachineLayout
 from .mini_app import mini_app_option
@@ -83,7 +83,7 @@ class RunAnswer(Answer):
     def _screen(self) -> Screen:
         cautions = [caution_sentence(caution) for caution in self.run.cautions]
         sentences = [_within_sentence(self.run, self.option), *cautions]
-        notes = remark_lines([self.option])
+        notes = as_lines(remarks_on([self.option]))
         notes += about([RatioTerm(self.option)], self.option.rtf, self.option.inputs)
         return Screen(sentences, [_beside_table(self.run, self.option)], notes)
 

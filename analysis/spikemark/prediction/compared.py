@@ -19,20 +19,29 @@ from . import draws
 from .answers import (
     PER_EVENT,
     about,
+    as_lines,
     content,
     contradiction,
     hidden_note,
     options_table,
     part_cell,
     quantity,
-    remark_lines,
     remarks_on,
     surest_content,
 )
 from .costs import PRICE, SECONDS_PER_HOUR, WATTS, MachineLife, Use, least, share_of_least
 from .draws import Draws
 from .narrowing import HEADS, RatioTerm
-from .option import NOT_REACHED, PROBABLE, SURE, Option, SearchResult, stated
+from .option import (
+    MEMORY_BANDWIDTHS,
+    NOT_REACHED,
+    PROBABLE,
+    SURE,
+    Option,
+    SearchResult,
+    is_assumed,
+    stated,
+)
 from .over_nodes import over_nodes
 from .question import Question
 from .wording import goal, interval, probability, short, span, supported
@@ -131,6 +140,12 @@ class ComparisonAnswer(Answer):
         """
         return {name: life.missing for name, life in self.lives.items() if life.missing}
 
+    @cached_property
+    def remarks(self) -> list[str]:
+        """What a reader should know of the machines and of their use."""
+        of_machines = remarks_on(self.best.values())
+        return [*of_machines, *_remark_on_memory(self.best), *self.use.remarks]
+
     @property
     def table(self) -> "pd.DataFrame":
         """The best option of each machine."""
@@ -146,7 +161,7 @@ class ComparisonAnswer(Answer):
     def _screen(self) -> Screen:
         sentences = [*_decision(self), _verdict(self.results, self.target_rtf)]
         sentences.append(_times_sentence(self.best))
-        notes = remark_lines(self.best.values())
+        notes = as_lines(self.remarks)
         for result in self.results.values():
             notes += contradiction(result.options)
         notes += _measured_lines(self.best)
@@ -172,7 +187,7 @@ class ComparisonAnswer(Answer):
             "years": self.use.years,
             "hours_per_year": self.use.hours_per_year,
             "price_kwh": self.use.price_kwh,
-            "remarks": [*self.network.remarks, *remarks_on(self.best.values())],
+            "remarks": [*self.network.remarks, *self.remarks],
         }
 
 
@@ -261,42 +276,81 @@ def _tipping_sentence(answer: ComparisonAnswer) -> list[str]:
 
 
 def _even_sentence(answer: ComparisonAnswer, name: str) -> str:
-    """Below which price of a node a machine without a price is cheaper than the others."""
-    _, low, high = draws.interval(answer.even_prices[name])
-    if high <= 0:
+    """At which price of a node a machine without a price costs as much as the others."""
+    even = _even_words(answer.even_prices[name])
+    if even is None:
         return f"{name} would cost more even if its nodes cost nothing."
-    least_eur, most_eur = supported(low, high, low, high)
-    if low <= 0:
-        return f"{name} surely costs more above {most_eur} EUR a node."
-    return (
-        f"{name} surely costs less below {least_eur} EUR a node, and surely more above"
-        f" {most_eur} EUR."
-    )
+    return f"For equal costs, a node of {name} would cost {even}."
 
 
 def _difference_sentence(answer: ComparisonAnswer, other: str, cheapest: str) -> str:
     """What a node of the runner-up would have to cost for equal costs, and what that tells."""
+    if _costs_the_same(answer, other):
+        equal = [name for name in answer.cheapest if _costs_the_same(answer, name)]
+        return f"A simulated hour costs the same on {listed(dict.fromkeys([cheapest, *equal]))}."
     price_eur = answer.lives[other].price_of_node
     assert price_eur is not None
-    _, low, high = draws.interval(answer.even_prices[other])
-    if high <= 0:
-        return f"{other} would not be even if its nodes cost nothing."
-    least_eur, most_eur = supported(low, high, low, high)
-    even = f"{least_eur} to {most_eur} EUR"
-    if low <= 0:
-        even = f"at most {most_eur} EUR"
-    elif least_eur == most_eur:
-        even = f"{most_eur} EUR"
-        if most_eur == integer(price_eur):
-            return f"A simulated hour costs the same on {cheapest} and {other}."
+    even = _even_words(answer.even_prices[other])
+    if even is None:
+        return f"{other} would cost more even if its nodes cost nothing."
     sentence = f"For equal costs, a node of {other} would cost {even}"
     price = integer(price_eur)
+    _, low, high = draws.interval(answer.even_prices[other])
     if not low < price_eur < high:
         return f"{sentence} instead of {price}."
     told = "which of them is cheaper cannot be told"
     if answer.cheapest[cheapest] >= LIKELY:
         told = f"{cheapest} is likely cheaper, but not surely"
     return f"{sentence}; its price of {price} EUR is possible, too: {told}."
+
+
+def _even_words(even_eur: Draws) -> str | None:
+    """A price of a node for equal costs, with its interval; None: not even at 0.
+
+    >>> _even_words(np.linspace(-5770.0, 13230.0, 101)), _even_words(np.full(3, 9000.0))
+    ('4\u202f000 EUR (at most 13\u202f000)', '9\u202f000 EUR')
+    >>> _even_words(np.linspace(-9000.0, 3000.0, 101)), _even_words(np.full(3, -1.0))
+    ('nothing (at most 3\u202f000 EUR)', None)
+    """
+    middle, low, high = draws.interval(even_eur)
+    if high <= 0:
+        return None
+    middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    if least_eur == most_eur:
+        return f"{middle_eur} EUR"
+    if low > 0:
+        return f"{middle_eur} EUR ({least_eur} to {most_eur})"
+    if middle <= 0 or middle_eur == "0":
+        return f"nothing (at most {most_eur} EUR)"
+    return f"{middle_eur} EUR (at most {most_eur})"
+
+
+def _costs_the_same(answer: ComparisonAnswer, name: str) -> bool:
+    """Whether the price of a machine surely is that for equal costs, as far as it is shown."""
+    price_eur = answer.lives[name].price_of_node
+    _, low, high = draws.interval(answer.even_prices[name])
+    return price_eur is not None and set(supported(low, high, low, high)) == {integer(price_eur)}
+
+
+def _remark_on_memory(best: dict[str, Option]) -> list[str]:
+    """That the costs of the program have no term of the memory, where the machines differ in it."""
+    if all(option.counts_bandwidth for option in best.values()):
+        return []
+    differing = []
+    for path in MEMORY_BANDWIDTHS:
+        values = set()
+        for option in best.values():
+            if not is_assumed(option.machine, path):
+                values.add(stated(option.machine, path))
+        if len(values - {None}) > 1:
+            differing.append(path)
+    if not differing:
+        return []
+    title = next(iter(best.values())).title
+    return [
+        f"the costs of {title} have no term of the bandwidth of the memory: that"
+        f" {listed(best)} differ in {listed(differing)} changes none of its times"
+    ]
 
 
 def _measured_lines(best: dict[str, Option]) -> list[str]:
@@ -479,10 +533,11 @@ def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
     middle, low, high = draws.interval(price_eur)
     if high <= 0:
         return "not even at 0"
-    if low <= 0:
-        _, most_eur = supported(low, high, low, high)
-        return f"at most {most_eur}"
     middle_eur, least_eur, most_eur = supported(low, high, middle, low, high)
+    if low <= 0:
+        if middle <= 0 or middle_eur == "0":
+            middle_eur = "nothing"
+        return f"{middle_eur} (at most {most_eur})"
     if least_eur == most_eur:
         return middle_eur
     stated_eur = answer.lives[name].price_of_node

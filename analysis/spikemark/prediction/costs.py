@@ -17,11 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spikemark.machines import usual
+from spikemark.machines.profile import Value
+
 from .draws import Draws
 from .option import Option, stated
 
 SECONDS_PER_HOUR = 3600.0
 JOULES_PER_KWH = 3.6e6
+HOURS_OF_LEAP_YEAR = 8784.0
+MOST_YEARS = 100.0  #: that anyone uses a machine
 PRICE, WATTS = "offer.price", "offer.watts"  #: fields of a profile
 
 
@@ -42,6 +47,20 @@ class Use:
             720000.0
         """
         return self.years * self.hours_per_year * SECONDS_PER_HOUR
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A line for each number that is possible, but not usual.
+
+        Example:
+            >>> [remark] = Use(years=5, hours_per_year=8000, price_kwh=30).remarks
+            >>> "30 ct/kWh are 0.3 EUR/kWh" in remark
+            True
+        """
+        stated = {"years": Value(self.years, "1", "assumed", "the question")}
+        if self.price_kwh is not None:
+            stated["price_kwh"] = Value(self.price_kwh, "EUR/kWh", "assumed", "the question")
+        return usual.remarks(stated, "compare")
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,10 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.machines.parts import MachineOfParts
+from spikemark.machines.profile import ASSUMED, Profile
 from spikemark.network.placement_file import Placement
 from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, listed, number
 
 from .draws import Draws
 from .layout import AnyMachine
@@ -33,6 +34,11 @@ PROBABLE = 0.5  #: share of the draws in which the best number of nodes reaches 
 SURE = 0.95  #: share of the draws in which a target is surely reached
 NOT_REACHED = 0.025  #: share of the draws below which a target counts as not reached
 SAME_SHARE = 0.02  #: shares of the draws that differ by less count as equal: draws are random
+#: What machines state of the bandwidth of their memory.
+MEMORY_BANDWIDTHS = ("node.memory_channels", "node.bandwidth_peak", "node.bandwidth")
+#: Values that decide about times on a node, and between nodes; answers say which are assumed.
+OF_PROCESSOR = ("node.clock", "node.l3", "node.l3_cores")
+OF_NETWORK = ("interconnect.latency", "interconnect.bandwidth")
 #: Where the times of another schedule of a production program come from.
 BOUND, REPLAY = "bound", "replay"
 
@@ -132,7 +138,12 @@ class Option(ABC):
     @property
     def remarks(self) -> list[str]:
         """What a reader should know of the machine, a line each."""
-        return list(self.machine.remarks)
+        return [*self.machine.remarks, *_remarks_on_assumed(self.machine, self.nodes)]
+
+    @property
+    def counts_bandwidth(self) -> bool:
+        """Whether the times follow from the bandwidth of the memory, too."""
+        return True
 
     @property
     def anchor(self) -> Anchor | None:
@@ -308,6 +319,40 @@ def named_inputs(
             name = name.replace(drawn_as, names[drawn_as])
         named[name] = drawn
     return named
+
+
+def _remarks_on_assumed(machine: AnyMachine, nodes: int) -> list[str]:
+    """Which values that decide about times on so many nodes an unmeasured machine leaves open."""
+    if not isinstance(machine, Profile) or machine.measured_as is not None:
+        return []
+    lines = []
+    for paths in (OF_PROCESSOR, OF_NETWORK):
+        assumed = [path for path in paths if is_assumed(machine, path)]
+        if not assumed or (paths == OF_NETWORK and nodes == 1):
+            continue
+        verb, pronoun = "are", "them"
+        if len(assumed) == 1:
+            verb, pronoun = "is", "it"
+        line = (
+            f"{machine.name}: {listed(assumed)} {verb} assumed: its file does not state {pronoun}"
+        )
+        if paths == OF_PROCESSOR and machine.processor is None:
+            line += f"; `processor: ID` takes {pronoun} from a data sheet (docs/machine-profile.md)"
+        lines.append(line)
+    return lines
+
+
+def is_assumed(machine: AnyMachine, path: str) -> bool:
+    """Whether the value at a path is assumed because the profile states none.
+
+    Example:
+        >>> from spikemark import machines
+        >>> jureca = machines.filled(machines.load("jureca-dc"))
+        >>> is_assumed(jureca, "jitter.cv"), is_assumed(jureca, "node.cores")
+        (True, False)
+    """
+    value = machine.values.get(path)
+    return value is not None and value.reference.startswith(ASSUMED)
 
 
 def numbers_of_nodes(machine: AnyMachine, nodes: int | None) -> list[int]:

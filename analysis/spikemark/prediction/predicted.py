@@ -15,13 +15,13 @@ from .answers import (
     PER_EVENT,
     CellsOfOptions,
     about,
+    as_lines,
     content,
     contradiction,
     energy_cell,
     hidden_note,
     options_table,
     part_cell,
-    remark_lines,
     remarks_on,
     rows,
     rtf_cell,
@@ -59,13 +59,23 @@ class PredictionAnswer(Answer):
         return over_nodes({self.machine.name: self.options}, axes)
 
     @cached_property
+    def largest(self) -> Option:
+        """The option on the most nodes, of which the sentences speak."""
+        return max(self.options, key=lambda option: (option.nodes, option.ranks))
+
+    @cached_property
     def _screen(self) -> Screen:
-        first = self.options[0]
-        notes = remark_lines([first])
+        largest = self.largest
+        notes = as_lines(remarks_on(self.options))
         notes += contradiction(self.options)
-        notes += about([RatioTerm(first, named=self.named)], first.rtf, first.inputs)
+        if len(self.options) > 1:
+            notes.append(
+                f"The following is said of {counted(largest.ranks, 'rank')} on {largest.place},"
+                " the most that were asked about."
+            )
+        notes += about([RatioTerm(largest, named=self.named)], largest.rtf, largest.inputs)
         table = _predicted_table(self.options)
-        return Screen([_predicted_sentence(first)], [table], notes)
+        return Screen([_predicted_sentence(largest)], [table], notes)
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark predict` prints."""
@@ -81,7 +91,7 @@ class PredictionAnswer(Answer):
             "rates": question.rates.source,
             "description": question.description,
             "predictions": [content(option) for option in self.options],
-            "remarks": remarks_on(self.options[:1]),
+            "remarks": remarks_on(self.options),
         }
 
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines.profile import Profile
+from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import Values, limits
 from spikemark.network.lanes import largest_between_areas
 from spikemark.quantities.quantity import Quantity
@@ -25,6 +26,7 @@ from .layout import AnyMachine, MachineLayout
 from .memory import Memory
 from .option import (
     BOUND,
+    MEMORY_BANDWIDTHS,
     REPLAY,
     SURE,
     Anchor,
@@ -40,13 +42,14 @@ from .option import (
 from .performance import powered
 from .points import PublishedRun
 from .program_costs import find
-from .published_machine import ignored_values, machine_of
+from .published_machine import PATHS, ignored_values, machine_of
 from .question import Question
 from .wording import interval
 
 PRODUCTION_TIE = 1.1  #: production runs whose medians are as close count as equally fast
 NO_MEMORY = "nobody has measured the memory of this program"
 MEMORY = "node.memory"
+SAME_SIZE = 0.99  #: share of the synapses of a network from which on another one is as large
 
 
 class OwnTable(NamedTuple):
@@ -83,7 +86,7 @@ class ProductionOption(Option):
     @property
     def fits(self) -> bool | None:
         """Whether a node surely has the memory that is needed, or surely not; None: unsure."""
-        return fits(self.run, self.machine)
+        return fits(self.run, self.machine, self.own)
 
     @property
     def program(self) -> str:
@@ -118,7 +121,7 @@ class ProductionOption(Option):
 
     @property
     def remarks(self) -> list[str]:
-        """What the profile contradicts, and that it names no processor, if it states no caches."""
+        """What the profile contradicts or leaves open, and whether memory may be too small."""
         remarks = super().remarks
         if isinstance(self.machine, Profile):
             remarks += [
@@ -126,15 +129,12 @@ class ProductionOption(Option):
                 f" {self.machine.measured_as}, whose profile does not state it"
                 for path in ignored_values(self.machine)
             ]
-        remarks += may_not_fit(self.run, self.machine)
-        cache = self.machine.values.get("node.l3")
-        is_assumed = cache is not None and cache.kind == "assumed"
-        if is_assumed and not self.run.machine.processor:
-            remarks.append(
-                f"{self.machine.name}: caches and clocks are assumed; `processor: ID` in its file"
-                " takes them from a data sheet (docs/machine-profile.md)"
-            )
-        return remarks
+        return remarks + may_not_fit(self.run, self.machine, self.own)
+
+    @property
+    def counts_bandwidth(self) -> bool:
+        """Whether the times follow from the bandwidth of the memory, too."""
+        return any(path in MEMORY_BANDWIDTHS for path in PATHS.values())
 
     @property
     def beyond_data(self) -> dict[str, float]:
@@ -159,7 +159,7 @@ class ProductionOption(Option):
         Building it comes on top.
         """
         runs = [self.run.with_nodes(count) for count in numbers_of_nodes(self.machine, None)]
-        runs = [run for run in runs if fits(run, self.machine) is not False]
+        runs = [run for run in runs if fits(run, self.machine, self.own) is not False]
         if not runs:
             return []
         time = self.question.known.time
@@ -191,8 +191,11 @@ def node_need_gb(run: PublishedRun) -> tuple[float, float, float] | None:
     return middle / run.nodes, low / run.nodes, high / run.nodes
 
 
-def fits(run: PublishedRun, machine: AnyMachine) -> bool | None:
+def fits(run: PublishedRun, machine: AnyMachine, own: Sequence[PublishedRun] = ()) -> bool | None:
     """Whether nodes have the memory that a run needs: None where neither is sure.
+
+    They have it where the program ran this network there, on as many nodes or fewer; `own`: the
+    user's runs.
 
     Example:
         >>> from spikemark import machines
@@ -204,6 +207,8 @@ def fits(run: PublishedRun, machine: AnyMachine) -> bool | None:
     room = machine.values.get(MEMORY)
     if need is None or room is None:
         return None
+    if _did_fit(run, room, own):
+        return True
     _, low_gb, high_gb = need
     least_gb, most_gb = limits(MEMORY, room, machine.values)
     if high_gb <= least_gb:
@@ -211,7 +216,27 @@ def fits(run: PublishedRun, machine: AnyMachine) -> bool | None:
     return False if low_gb > most_gb else None
 
 
-def may_not_fit(run: PublishedRun, machine: AnyMachine) -> list[str]:
+def _did_fit(run: PublishedRun, room: Value, own: Sequence[PublishedRun]) -> bool:
+    """Whether a network as large ran on no more nodes of the machine, with the same memory."""
+    measured = [other for other in own if other.machine.name == run.machine.name]
+    if not run.machine.is_offer:
+        of_profile = machines.filled(machines.load(run.machine.name)).values.get(MEMORY)
+        if of_profile is not None and of_profile.agrees(room):
+            measured += [
+                other for other in points.published() if other.machine.name == run.machine.name
+            ]
+    return any(
+        other.program == run.program
+        and other.network.model == run.network.model
+        and other.network.synapses >= SAME_SIZE * run.network.synapses
+        and other.nodes <= run.nodes
+        for other in measured
+    )
+
+
+def may_not_fit(
+    run: PublishedRun, machine: AnyMachine, own: Sequence[PublishedRun] = ()
+) -> list[str]:
     """A remark where nodes have more memory than a run needs at least, and less than at most.
 
     Example:
@@ -221,7 +246,7 @@ def may_not_fit(run: PublishedRun, machine: AnyMachine) -> list[str]:
         []
     """
     need = node_need_gb(run)
-    if need is None or MEMORY not in machine.values or fits(run, machine) is not None:
+    if need is None or MEMORY not in machine.values or fits(run, machine, own) is not None:
         return []
     needed = with_ends(*(number(gigabytes, 2) for gigabytes in need))
     room = machine.values[MEMORY]
@@ -256,9 +281,11 @@ def refuse_unfit(run: PublishedRun, machine: AnyMachine, title: str) -> None:
     )
 
 
-def _fitting(runs: Sequence[PublishedRun], machine: Profile, title: str) -> list[PublishedRun]:
+def _fitting(
+    runs: Sequence[PublishedRun], machine: Profile, title: str, own: Sequence[PublishedRun]
+) -> list[PublishedRun]:
     """The runs that may fit into the memory of their nodes. Raises BadInput where none does."""
-    fitting = [run for run in runs if fits(run, machine) is not False]
+    fitting = [run for run in runs if fits(run, machine, own) is not False]
     if not fitting:
         refuse_unfit(max(runs, key=lambda run: run.nodes), machine, title)
     return fitting
@@ -295,12 +322,12 @@ def anchored(
         version = version or anchors.newest_of(name)
     one_node = question.simulated_by(name, version, machine_of(machine), 1)
     runs = [one_node.with_nodes(count) for count in numbers_of_nodes(machine, nodes)]
-    if nodes is None:
-        runs = _fitting(runs, machine, question.title)
     own_runs: list[PublishedRun] = []
     for table in own:
         like = replace(one_node, machine=machine_of(table.machine))
         own_runs += points.own_runs(table.file, like)
+    if nodes is None:
+        runs = _fitting(runs, machine, question.title, own_runs)
     times = anchors.predict(runs, own=own_runs)
     recorder = Recorder()
     values = Values(machine, recorder)

@@ -143,12 +143,11 @@ def _(answer: AdviceAnswer) -> list[Section]:
 @_drawings.register
 def _(answer: PredictionAnswer) -> list[Section]:
     options = {_layout(option): option for option in answer.options}
-    first = answer.options[0]
-    name = first.machine.name
+    largest = answer.largest
     return [
         Section("parts", "Where the time goes", figures=[_part_bars(options)]),
-        Section("decides", "What decides", tables=[_decides(name, first)]),
-        Section("sources", "Sources", tables=[_sources(name, first)]),
+        Section("decides", "What decides", tables=[_decides(largest.place, largest)]),
+        Section("sources", "Sources", tables=[_sources(largest.machine.name, largest)]),
     ]
 
 

@@ -42,3 +42,9 @@ def test_the_interval_of_what_is_assumed_holds_the_value(name):
         if not low <= machine.values[path].value <= high:
             outside.append((path, machine.values[path].value, assumed.interval))
     assert not outside
+
+
+def test_what_is_assumed_is_said_to_be_so_once():
+    for name in machines.names():
+        for path, value in machines.filled(machines.load(name)).values.items():
+            assert value.reference.count("assumed: ") <= 1, (name, path)

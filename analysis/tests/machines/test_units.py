@@ -5,10 +5,10 @@ import yaml
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.machines import bandwidths, units
-from spikemark.machines.fields import COUNT, FIELDS
+from spikemark.machines import units, usual
+from spikemark.machines.fields import CALLED, COUNT, FIELDS
 
-BANDWIDTH = bandwidths.BANDWIDTH
+BANDWIDTH = usual.BANDWIDTH
 RATES = [("NDR200", 200), ("HDR100", 100), ("NDR", 400), ("EDR", 100), ("25 Gbit/s", 25)]
 
 
@@ -65,8 +65,30 @@ def test_more_than_any_link_has_is_remarked_upon(tmp_path, stated, is_doubtful):
     assert len(load(tmp_path, BANDWIDTH, stated, "GB/s").remarks) == is_doubtful
 
 
-@pytest.mark.parametrize("name", machines.names(*machines.ALL))
-def test_no_machine_that_was_measured_is_doubted(name):
-    machine = machines.load_any(name)
-    profiles = [group for group in machine.groups.values() if isinstance(group, machines.Profile)]
-    assert not [text for profile in profiles for text in profile.remarks if BANDWIDTH in text]
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [
+        *((name, "ethernet") for name in ("roce", "RoCE", "RoCEv2", "100GbE", "100 GbE RoCE")),
+        *((name, "infiniband") for name in ("InfiniBand", "ib", "NDR200", "HDR")),
+        *((name, "omni-path") for name in ("OPA", "Omni-Path", "omnipath")),
+        *((name, "slingshot") for name in ("Slingshot", "slingshot-11")),
+    ],
+)
+def test_networks_as_vendors_call_them_are_refused_with_their_kind(tmp_path, stated, meant):
+    content = {"format_version": 1, "name": "offer", "title": "An offer"}
+    leaf = {"value": stated, "kind": "literature", "reference": "the offer"}
+    content["interconnect"] = {"fabric": leaf}
+    file = tmp_path / "offer.yaml"
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(BadInput, match=repr(meant)) as refused:
+        machines.load(file)
+    assert refused.value.field == "interconnect.fabric.value"
+    assert str(refused.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("path", [field.path for field in FIELDS if field.choices])
+def test_every_choice_is_taken_as_it_is(tmp_path, path):
+    [field] = [field for field in FIELDS if field.path == path]
+    assert set(CALLED) & set(field.choices)
+    for choice in field.choices:
+        assert field.leaf(value=choice, kind="literature", reference="the offer").value == choice

@@ -18,6 +18,7 @@ from spikemark.prediction.compared import (
 from spikemark.prediction.costs import MachineLife, Use
 from spikemark.prediction.option import Anchor, SearchResult, Way
 from spikemark.prediction.production import ProductionOption
+from spikemark.prediction.wording import supported
 from spikemark.quantities.words import integer
 
 NETWORK = mam_benchmark.describe(areas=4, neurons_per_area=100, indegree=10)
@@ -257,3 +258,53 @@ def test_a_likely_difference_in_cost_is_not_called_none():
         assert (0.8 < max(answer.cheapest.values()) < 0.975) == is_likely
         assert ("likely" in sentence_about(answer)) == is_likely
         assert ("cannot be told" in sentence_about(answer)) != is_likely
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--hours-per-year", "8785"), ("--hours-per-year", "10000"), ("--years", "500")],
+)
+def test_a_year_has_no_more_hours_and_no_machine_lives_so_long(spikemark, option, value):
+    words = ["compare", "jureca-dc", "supermuc-ng", "--preset", "mam", "--full"]
+    status, output, errors = spikemark(*words, "--program", "nest", option, value)
+    assert (status, output, errors.count("\n")) == (2, "", 1)
+    assert option.strip("-").replace("-", "_") in errors.replace("-", "_") and value in errors
+
+
+def test_unusual_use_is_remarked_upon_in_words_and_in_json():
+    planted, usual = offers(1)
+    assert usual.remarks == []
+    for changed, name in (({"years": 40.0}, "years"), ({"price_kwh": 30.0}, "price_kwh")):
+        answer = compared(*[option(**each) for each in planted], **changed)
+        [remark] = answer.remarks
+        assert name in remark and remark in answer.content()["remarks"]
+        assert any(name in note for note in answer.screen().notes)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("priced", [True, False])
+def test_the_sentence_on_the_tipping_price_has_its_median_and_its_end(seed, priced):
+    planted, answer = offers(seed)
+    if not priced:
+        answer = compared(option(**planted[0]), option(**{**planted[1], "price": None}))
+    (sentence,) = _tipping_sentence(answer)
+    name = "b"
+    if priced:
+        name = min(answer.cheapest, key=lambda each: answer.cheapest[each])
+    middle, low, high = draws.interval(answer.even_prices[name])
+    ends = [middle, high] if low <= 0 else [middle, low, high]
+    for text, value in zip(supported(low, high, *ends), ends, strict=True):
+        is_shown = high > 0 and not (value == middle and (middle <= 0 or text == "0"))
+        assert not is_shown or f" {text}" in sentence.replace("(", " ")
+    if high > 0:
+        assert sentence.startswith(f"For equal costs, a node of {name} would cost ")
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_all_machines_that_cost_the_same_are_named(number):
+    rtf = np.exp(np.random.default_rng(3).normal(0, 0.5, draws.N))
+    names = [f"machine-{place}" for place in range(number)]
+    same = [option(name, rtf, 2, 10, 9000, 500) for name in names]
+    dear = option("dear", rtf, 2, 10, 90000, 500)
+    (sentence,) = _tipping_sentence(compared(*same, dear))
+    assert all(name in sentence for name in names) and "dear" not in sentence

@@ -13,7 +13,7 @@ from published_networks import multi_area_model
 
 import spikemark
 from spikemark import machines
-from spikemark.machines import identity
+from spikemark.machines import identity, processors
 from spikemark.machines.profile import Profile, Value
 from spikemark.prediction import draws, points, programs
 from spikemark.prediction.performance import BETTER
@@ -50,14 +50,16 @@ WITH_AN_INTERVAL = {"kind": "measured", "interval": [2.0, 2.6]}
 
 
 def offer(folder, name, processor=None, network=FAST, **node):
-    """The file of an offer of 128 nodes."""
+    """The file of an offer of 128 nodes of 128 cores, or as many as two of the processor have."""
+    sheet = processors.sheet(processor) if processor else None
+    cores = min(128, 2 * int(sheet.values["cores"])) if sheet else 128
     content = {
         "format_version": 1,
         "name": name,
         "title": f"Offer {name}",
         "node": {
             "sockets": leaf(2, "1"),
-            "cores": leaf(128, "1"),
+            "cores": leaf(cores, "1"),
             "memory": leaf(1024, "GB"),
             "clock": leaf(2.25, "GHz") | WITH_AN_INTERVAL,
             **node,

@@ -1,0 +1,135 @@
+"""What screens say of machines: what is assumed, of how many nodes they speak, what did fit."""
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+import yaml
+from published_networks import multi_area_model
+
+import spikemark as sm
+from spikemark import machines
+from spikemark.machines.fields import FIELD
+from spikemark.prediction import points, production
+from spikemark.prediction.option import OF_NETWORK, OF_PROCESSOR
+from spikemark.prediction.production import OwnTable, anchored
+
+#: What an offer may state, beside its cores.
+STATED = {
+    "node.clock": 2.4,
+    "node.l3": 32768.0,
+    "node.l3_cores": 8,
+    "interconnect.latency": 1.2,
+    "interconnect.bandwidth": 25.0,
+}
+SETS = list(chain.from_iterable(combinations(STATED, count) for count in range(len(STATED) + 1)))
+
+
+def offer(folder, paths, processor=None, **further):
+    """An offer of nodes of 64 cores that states the values at these paths."""
+    values = {"node.sockets": 2, "node.cores": 64} | {path: STATED[path] for path in paths}
+    content = {"format_version": 1, "name": "offer", "title": "An offer"}
+    if processor is not None:
+        content["processor"] = processor
+    for path, value in {**values, **further}.items():
+        group, field = path.split(".")
+        leaf = {"value": value, "kind": "literature", "reference": "the offer"}
+        if FIELD[path].unit is not None:
+            leaf["unit"] = FIELD[path].unit
+        content.setdefault(group, {})[field] = leaf
+    file = folder / "offer.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def assumed(option):
+    """The remarks on values that are assumed."""
+    return [remark for remark in option.remarks if "assumed" in remark]
+
+
+@pytest.mark.parametrize("nodes", [1, 4])
+@pytest.mark.parametrize("stated", SETS, ids=",".join)
+def test_exactly_the_missing_values_are_named(tmp_path, stated, nodes):
+    machine = machines.filled(machines.load(offer(tmp_path, stated)))
+    option = anchored(multi_area_model(), machine, "nest", nodes=nodes).best
+    text = " ".join(assumed(option)).replace(",", " ").replace(":", " ").split()
+    for path in (*OF_PROCESSOR, *OF_NETWORK):
+        matters = nodes > 1 or path in OF_PROCESSOR
+        assert (path in text) == (path not in stated and matters)
+    hints = [remark for remark in assumed(option) if "`processor: ID`" in remark]
+    assert len(hints) == bool(set(OF_PROCESSOR) - set(stated))
+
+
+def test_a_data_sheet_leaves_nothing_of_the_node_open_and_measured_machines_neither(tmp_path):
+    sheet = machines.filled(machines.load(offer(tmp_path, OF_NETWORK, "epyc-7452")))
+    assert not assumed(anchored(multi_area_model(), sheet, "nest", nodes=4).best)
+    for name in ("jureca-dc", "supermuc-ng"):
+        machine = machines.filled(machines.load(name))
+        assert not assumed(anchored(multi_area_model(), machine, "nest", nodes=4).best)
+
+
+@pytest.mark.parametrize("nodes", [[1, 2, 8, 30], [30, 8, 1], [4]])
+def test_what_is_said_of_several_numbers_of_nodes_is_said_of_the_largest(tmp_path, nodes):
+    file = offer(tmp_path, ["node.clock"])
+    network = multi_area_model()
+    answer = sm.predict(network, file, program="nest", nodes=nodes)
+    alone = sm.predict(network, file, program="nest", nodes=max(nodes))
+    assert answer.largest.nodes == max(nodes)
+    assert answer.sentence == alone.sentence
+    decides = [
+        [note for note in each.screen().notes if note.startswith("Decides")]
+        for each in (answer, alone)
+    ]
+    assert decides[0] == decides[1]
+    naming = [note for note in answer.screen().notes if f"on {max(nodes)} nodes of offer" in note]
+    assert any("the most that were asked about" in note for note in naming) == (len(nodes) > 1)
+    text = " ".join(answer.content()["remarks"])
+    assert ("interconnect.latency" in text) == (max(nodes) > 1)
+
+
+def published():
+    """The whole published runs of networks that presets have, one a program and machine."""
+    runs = {}
+    for run in points.published():
+        if not run.part and run.seconds is not None:
+            runs[run.program, run.machine.name, run.nodes] = run
+    return list(runs.values())
+
+
+def test_what_ran_did_fit_on_as_many_nodes_or_more():
+    doubted = 0
+    for run in published():
+        machine = machines.filled(machines.load(run.machine.name))
+        for nodes in (run.nodes, 2 * run.nodes):
+            same = run.with_nodes(nodes)
+            assert production.fits(same, machine) is True
+            assert production.may_not_fit(same, machine) == []
+        fewer = run.with_nodes(1)
+        doubted += production.fits(fewer, machine) is not True
+    assert doubted
+
+
+def test_another_memory_is_doubted_where_that_of_the_runs_is_not():
+    run = next(run for run in published() if run.program == "nest" and run.nodes > 1)
+    machine = machines.filled(machines.load(run.machine.name))
+    need = production.node_need_gb(run)
+    less = machine.assume("node.memory", float(need[1]) * 1.01, "GB", "a test")
+    assert production.fits(run, less) is None
+    assert len(production.may_not_fit(run, less)) == 1
+
+
+def test_own_runs_did_fit_too(tmp_path):
+    network = multi_area_model()
+    plain = machines.load(offer(tmp_path, STATED))
+    need = production.node_need_gb(
+        anchored(network, machines.filled(plain), "nest", nodes=8).best.run
+    )
+    small = float(np.sqrt(need[0] * need[1]))
+    file = offer(tmp_path, STATED, **{"node.memory": small})
+    machine = machines.filled(machines.load(file))
+    table = tmp_path / "runs.csv"
+    table.write_text("nodes,ranks,threads,real_time_factor\n8,16,32,20\n")
+    for own, fits in (((), None), ((OwnTable(table, machine),), True)):
+        option = anchored(network, machine, "nest", nodes=8, own=own).best
+        assert option.fits is fits
+        assert any("may not fit" in remark for remark in option.remarks) == (fits is None)
