@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
@@ -311,9 +312,11 @@ def test_a_profile_of_another_vendor_than_the_nodes_is_a_remark(copy, processor)
     same_vendor, other = PROCESSORS[processor]
     with_profile(copy)
     profile = copy.path / formats.MACHINE / "jureca-dc.yaml"
-    lines = profile.read_text().splitlines()
-    kept = [line for line in lines if not line.startswith(("measured_as:", "processor:"))]
-    profile.write_text("\n".join([*kept, f"processor: {processor}"]) + "\n")
+    content = yaml.safe_load(profile.read_text())
+    del content["measured_as"]
+    content["processor"] = processor
+    content["node"]["cores"]["value"] = 16  # each of the processors has as many
+    profile.write_text(yaml.safe_dump(content))
     for cpu, remarks in ((same_vendor, 0), (None, 0), ("QEMU Virtual CPU", 0), (other, 1)):
         with copy.edit(formats.ENVIRONMENT) as content:
             for node in content["nodes"]:
