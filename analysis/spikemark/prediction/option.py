@@ -325,21 +325,17 @@ def _remarks_on_assumed(machine: AnyMachine, nodes: int) -> list[str]:
     """Which values that decide about times on so many nodes an unmeasured machine leaves open."""
     if not isinstance(machine, Profile) or machine.measured_as is not None:
         return []
-    lines = []
-    for paths in (OF_PROCESSOR, OF_NETWORK):
-        assumed = [path for path in paths if is_assumed(machine, path)]
-        if not assumed or (paths == OF_NETWORK and nodes == 1):
-            continue
-        verb, pronoun = "are", "them"
-        if len(assumed) == 1:
-            verb, pronoun = "is", "it"
-        line = (
-            f"{machine.name}: {listed(assumed)} {verb} assumed: its file does not state {pronoun}"
-        )
-        if paths == OF_PROCESSOR and machine.processor is None:
-            line += f"; `processor: ID` takes {pronoun} from a data sheet (docs/machine-profile.md)"
-        lines.append(line)
-    return lines
+    deciding = OF_PROCESSOR if nodes == 1 else OF_PROCESSOR + OF_NETWORK
+    assumed = [path for path in deciding if is_assumed(machine, path)]
+    if not assumed:
+        return []
+    verb, pronoun = "are", "them"
+    if len(assumed) == 1:
+        verb, pronoun = "is", "it"
+    line = f"{machine.name}: {listed(assumed)} {verb} assumed: its file does not state {pronoun}"
+    if machine.processor is None and not set(OF_PROCESSOR).isdisjoint(assumed):
+        line += "; `processor: ID` takes those of nodes from a data sheet (docs/machine-profile.md)"
+    return [line]
 
 
 def is_assumed(machine: AnyMachine, path: str) -> bool:

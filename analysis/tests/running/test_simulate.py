@@ -313,7 +313,7 @@ def test_a_small_network_takes_the_times_of_the_full_one_only_if_that_is_named(
         "schedule=conventional",
     )
     more += "--set", "placement=round_robin"
-    assert refusal(*command(files, *more)).startswith("network: ")
+    assert refusal(*command(files, *more)).startswith("network.")
     status, _, errors = spikemark(*command(files, *more, "--compute-of", dry["full"]))
     assert status == 0, errors
     assert any(
