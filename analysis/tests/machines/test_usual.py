@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from leaves import offered
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
@@ -31,12 +32,7 @@ OFFER = {
 
 def load(folder, changed=(), title="An offer", **head):
     content = {"format_version": 1, "name": "offer", "title": title} | head
-    for path, value in {**OFFER, **dict(changed)}.items():
-        group, field = path.split(".")
-        leaf = {"value": value, "kind": "literature", "reference": "the offer"}
-        if FIELD[path].unit is not None:
-            leaf["unit"] = FIELD[path].unit
-        content.setdefault(group, {})[field] = leaf
+    content |= offered({**OFFER, **dict(changed)})
     file = folder / "offer.yaml"
     file.write_text(yaml.safe_dump(content))
     return machines.load(file)

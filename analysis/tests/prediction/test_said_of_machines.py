@@ -5,11 +5,11 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 import yaml
+from leaves import offered
 from published_networks import multi_area_model
 
 import spikemark as sm
 from spikemark import machines
-from spikemark.machines.fields import FIELD
 from spikemark.prediction import points, production
 from spikemark.prediction.option import OF_NETWORK, OF_PROCESSOR
 from spikemark.prediction.production import OwnTable, anchored
@@ -31,12 +31,7 @@ def offer(folder, paths, processor=None, **further):
     content = {"format_version": 1, "name": "offer", "title": "An offer"}
     if processor is not None:
         content["processor"] = processor
-    for path, value in {**values, **further}.items():
-        group, field = path.split(".")
-        leaf = {"value": value, "kind": "literature", "reference": "the offer"}
-        if FIELD[path].unit is not None:
-            leaf["unit"] = FIELD[path].unit
-        content.setdefault(group, {})[field] = leaf
+    content |= offered({**values, **further})
     file = folder / "offer.yaml"
     file.write_text(yaml.safe_dump(content))
     return file
