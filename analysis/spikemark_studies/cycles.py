@@ -205,7 +205,7 @@ class PlacedNetwork:
 
 @cache
 def of_benchmark(
-    program: str | Program, ranks: int, schedule: str, **options: Any
+    program: str | Program, ranks: int, schedule: str, **options: object
 ) -> ModelledCycles:
     """The MAM-benchmark at its published size, with an area on each node of JURECA-DC.
 
@@ -220,7 +220,7 @@ def of_benchmark(
 
 
 @lru_cache(maxsize=16)
-def _placed_benchmark(ranks: int, schedule: str, **options: Any) -> PlacedNetwork:
+def _placed_benchmark(ranks: int, schedule: str, **options: object) -> PlacedNetwork:
     """The MAM-benchmark; counting its loads takes longer than asking a program."""
     description = mam_benchmark.describe(full=True, areas=ranks, **options)
     network = question.of_description("the MAM-benchmark", description)

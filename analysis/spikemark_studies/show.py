@@ -169,7 +169,9 @@ def _table(study: Study, claims: list[Judged], columns: list[Column]) -> Table:
     return Table(columns, [_cells(study, judged) for judged in claims], name="claims")
 
 
-def screen(study: Study, details: bool = False, **where: Any) -> tuple[list[str], Table, list[str]]:
+def screen(
+    study: Study, details: bool = False, **where: object
+) -> tuple[list[str], Table, list[str]]:
     """Sentences, the table, and commands that lead on.
 
     Args:

@@ -319,7 +319,7 @@ def _environment(work: Path, runs: list[Run]) -> dict[str, Any]:
 def project(
     bundle: Bundle,
     rule: RunRule,
-    machine: Any,
+    machine: object,
     layout: tuple[int, int, int | None],
     settings: dict[str, Any],
     category: str,

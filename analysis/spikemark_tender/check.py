@@ -898,7 +898,7 @@ def check(folder: Path, bundle: Bundle) -> tuple[Report, TenderAnswer | None]:
     return Report(list(findings), tuple(remarks)), submission.answer
 
 
-def _texts(function: Callable[[Any], Iterable[str]], subject: Any) -> list[str]:
+def _texts(function: Callable[[Any], Iterable[str]], subject: object) -> list[str]:
     """What a check finds; or only what it could not read."""
     try:
         return list(function(subject))

@@ -43,7 +43,7 @@ def network(
     *,
     full: bool = False,
     rate: float | None = None,
-    **options: Any,
+    **options: object,
 ) -> Question:
     """A network to ask about, and the rates at which its neurons fire.
 

@@ -107,7 +107,7 @@ def unknown_parameter(name: str, parameters: Sequence[str]) -> BadInput:
     return BadInput(str(closest).replace("argument=", "unknown argument ", 1), field=name)
 
 
-def check(name: str, value: Any, annotation: Any) -> None:
+def check(name: str, value: object, annotation: object) -> None:
     """Raises BadInput for a value that is not what a parameter takes.
 
     Example:
@@ -119,7 +119,7 @@ def check(name: str, value: Any, annotation: Any) -> None:
         raise BadInput(field=name, value=value, expected=words_of(annotation), code="type")
 
 
-def matches(value: Any, annotation: Any) -> bool:
+def matches(value: object, annotation: object) -> bool:
     """Whether a value is of an annotated type.
 
     Example:
@@ -162,7 +162,7 @@ def _matches_sequence(value: Any, inner: tuple[Any, ...]) -> bool:
     return not inner or all(matches(item, inner[0]) for item in items)
 
 
-def words_of(annotation: Any) -> str:
+def words_of(annotation: object) -> str:
     """What a parameter takes, in words.
 
     Example:

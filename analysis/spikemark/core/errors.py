@@ -86,13 +86,13 @@ class BadInput(ValueError):
         *,
         reason: str | None = None,
         field: str | None = None,
-        value: Any = NoValue,
+        value: object = NoValue,
         expected: str | None = None,
-        file: Any = None,
+        file: object = None,
         line: int | None = None,
         code: str | None = None,
         others: Sequence[Self] = (),
-        instead: Any = None,
+        instead: object = None,
     ):
         sentence = message or _sentence(reason, field, value, expected)
         self.sentence = " ".join(sentence.splitlines())
@@ -122,7 +122,7 @@ class BadInput(ValueError):
 
     def within(
         self,
-        file: Any = None,
+        file: object = None,
         line: int | None = None,
         field: str | None = None,
         advice: str = "",
@@ -197,7 +197,7 @@ class BadInput(ValueError):
         return f"{place}: {self.sentence}" if place else self.sentence
 
 
-def _place(file: Any, line: int | None) -> str:
+def _place(file: object, line: int | None) -> str:
     """Where a complaint is about: a file and a line of it, one of both, or nothing."""
     parts = []
     if file is not None:
@@ -210,7 +210,7 @@ def _place(file: Any, line: int | None) -> str:
 def _sentence(
     reason: str | None,
     field: str | None,
-    value: Any,
+    value: object,
     expected: str | None,
 ) -> str:
     """A complaint without its place, see BadInput."""
@@ -225,11 +225,11 @@ def _sentence(
 
 def unknown_name(
     field: str,
-    value: Any,
+    value: object,
     names: Iterable[str],
     *,
     expected: str | None = None,
-    file: Any = None,
+    file: object = None,
 ) -> BadInput:
     """The complaint about a name that is not one of those that are known.
 
@@ -262,7 +262,7 @@ def unknown_name(
     )
 
 
-def proposal(value: Any, names: Iterable[str]) -> str:
+def proposal(value: object, names: Iterable[str]) -> str:
     """`; did you mean NAME?` for the name that looks most like `value`; nothing where none does.
 
     Example:
@@ -319,7 +319,7 @@ def _escaped(letter: str) -> str:
     return letter if harmless else letter.encode("unicode_escape").decode()
 
 
-def short_repr(value: Any) -> str:
+def short_repr(value: object) -> str:
     """`value` as it can stand in one line, at most MAX_SHOWN characters of it.
 
     Example:

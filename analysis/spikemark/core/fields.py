@@ -38,7 +38,7 @@ class FieldDifference(NamedTuple):
 
 def checked(
     model: type[Model],
-    content: Any,
+    content: object,
     path: Path | str,
     subject: str,
     advice: str = "",
@@ -83,7 +83,7 @@ def _line_finder(path: Path | str) -> validation.LineOfField | None:
     return lines_of_fields(file).get
 
 
-def number(value: Any) -> Any:
+def number(value: object) -> Any:
     """Refuses true, false and text where a number is needed, of which pydantic would make one.
 
     A validator of pydantic: raises ValueError.
@@ -97,7 +97,7 @@ def number(value: Any) -> Any:
     return value
 
 
-def whole_number(value: Any) -> Any:
+def whole_number(value: object) -> Any:
     """The same; a whole number may be written as 100.0 or 1e2.
 
     Example:
@@ -111,7 +111,7 @@ def whole_number(value: Any) -> Any:
     return value
 
 
-def whole_as_integer(value: Any) -> Any:
+def whole_as_integer(value: object) -> Any:
     """A whole number up to 2^53 may be written as 100.0 or 1e2, also where fields are strict.
 
     Example:
@@ -154,7 +154,7 @@ def check_whole(
         )
 
 
-def assign(content: dict[str, Any], field: str, value: Any) -> None:
+def assign(content: dict[str, Any], field: str, value: object) -> None:
     """Sets `path.to.field` in place; makes mappings that are missing, finds items by their number.
 
     Raises BadInput if the path does not exist.
@@ -179,7 +179,7 @@ def assign(content: dict[str, Any], field: str, value: Any) -> None:
         part[_item_number(part, last, field)] = value
 
 
-def as_recorded(value: Any) -> Any:
+def as_recorded(value: object) -> Any:
     """A number as a record of the mini-app holds it, in 15 digits; any other value as it is.
 
     Example:
@@ -191,7 +191,7 @@ def as_recorded(value: Any) -> Any:
     return value
 
 
-def differing(value: Any, expected: Any, path: str = "") -> Iterator[FieldDifference]:
+def differing(value: object, expected: object, path: str = "") -> Iterator[FieldDifference]:
     """Each field in which two contents of JSON differ, in the order of the second one.
 
     Numbers are compared as records hold them: one that was written in full is equal to what a
@@ -223,7 +223,7 @@ def differing(value: Any, expected: Any, path: str = "") -> Iterator[FieldDiffer
         yield from differing(part, expected_part, f"{path}.{name}".lstrip("."))
 
 
-def _parts(value: Any) -> dict[Any, Any] | None:
+def _parts(value: object) -> dict[Any, Any] | None:
     """The fields of a mapping, or the items of a list by number; None for anything else."""
     if isinstance(value, dict):
         return value
@@ -232,7 +232,7 @@ def _parts(value: Any) -> dict[Any, Any] | None:
     return None
 
 
-def same(name: str, value: Any, expected: Any) -> Iterator[str]:
+def same(name: str, value: object, expected: object) -> Iterator[str]:
     """A text unless both values are equal, numbers as records hold them.
 
     It names the first field within them that differs, with both values.
@@ -254,7 +254,7 @@ def same(name: str, value: Any, expected: Any) -> Iterator[str]:
     yield text
 
 
-def _apart(value: Any, expected: Any) -> tuple[str, str]:
+def _apart(value: object, expected: object) -> tuple[str, str]:
     """Two values that differ, in a line; of long texts, what follows their common beginning."""
     shown, wanted = short_repr(value), short_repr(expected)
     if shown != wanted:
@@ -266,7 +266,7 @@ def _apart(value: Any, expected: Any) -> tuple[str, str]:
     return short_repr(f"…{text[begin:]}"), short_repr(f"…{other[begin:]}")
 
 
-def _item_number(part: Any, step: str, field: str) -> int:
+def _item_number(part: object, step: str, field: str) -> int:
     """The number of an item of a list. Raises BadInput where there is no such item, or no list."""
     if not isinstance(part, list):
         _no_such_field(field, f"nothing can be set below {short_repr(part)}")

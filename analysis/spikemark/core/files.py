@@ -8,7 +8,6 @@ import shutil
 import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from .errors import BadInput
 
@@ -18,7 +17,7 @@ AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Writes `value` as indented JSON, whole or not at all.
 
     A file that already contains it is left alone.

@@ -235,7 +235,7 @@ def _line_of_repeated_key(text: str) -> int | None:
     begins: list[int] = []
 
     # typeshed lacks what the decoder is made of.
-    def parse_object(text_and_begin: tuple[str, int], *arguments: Any) -> tuple[Any, int]:
+    def parse_object(text_and_begin: tuple[str, int], *arguments: object) -> tuple[Any, int]:
         begins.append(text_and_begin[1] - 1)
         value, end = json.decoder.JSONObject(text_and_begin, *arguments)  # type: ignore[attr-defined]
         begins.pop()
@@ -276,7 +276,7 @@ def too_deep(path: Path | str) -> BadInput:
     return _file_problem(path, f"nested more than {MAX_DEPTH} deep")
 
 
-def check_plain(value: Any, path: Path | str, encoded: bool = False) -> None:
+def check_plain(value: object, path: Path | str, encoded: bool = False) -> None:
     """Refuses what JSON cannot express: dates, sets, keys that are not text, infinity, …
 
     Args:
@@ -327,7 +327,7 @@ def _check_keys(mapping: dict[Any, Any], field: str, path: Path | str) -> None:
             raise BadInput(message, field=field, file=path)
 
 
-def _expected(leaf: Any) -> str | None:
+def _expected(leaf: object) -> str | None:
     """What a value should be that JSON cannot express; None for one that it can."""
     if isinstance(leaf, float) and not math.isfinite(leaf):
         return "a finite number"

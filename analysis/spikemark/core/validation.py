@@ -67,7 +67,7 @@ def invalid(
     subject: str = "",
     *,
     model: type[BaseModel] | None = None,
-    content: Any = None,
+    content: object = None,
     line_of: LineOfField | None = None,
 ) -> BadInput:
     """What pydantic found: the first wrong field, its value and what was expected.
@@ -125,7 +125,7 @@ def _path(problem: ErrorDetails, content: Any) -> str:
     return ".".join(path)
 
 
-def _holds(part: Any, step: int | str) -> bool:
+def _holds(part: object, step: int | str) -> bool:
     """Says whether a list or a mapping has an item of this number or name."""
     if isinstance(part, list):
         return isinstance(step, int) and 0 <= step < len(part)
@@ -166,7 +166,7 @@ def _about(
     field: str,
     text: str,
     *,
-    value: Any = None,
+    value: object = None,
     code: str,
 ) -> BadInput:
     """`NAME=VALUE; TEXT`, or `NAME: TEXT` where the value is a mapping or a list of something."""
@@ -234,7 +234,7 @@ def _expected(problem: ErrorDetails) -> str:
     return text
 
 
-def _written(limit: Any) -> str:
+def _written(limit: object) -> str:
     """A limit as people write it: 1 for 1.0."""
     if isinstance(limit, float) and limit.is_integer() and abs(limit) < 1e15:
         return str(int(limit))
@@ -279,7 +279,7 @@ def _field_names(model: type[BaseModel] | None, path: tuple[int | str, ...]) -> 
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def _models_in(annotation: object) -> list[type[BaseModel]]:
     """The models that an annotation such as `list[Grid] | None` is made of."""
     models = []
     pending = [annotation]

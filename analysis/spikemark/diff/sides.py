@@ -249,7 +249,7 @@ def _unequal(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, s
     ]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     """A value as it stands in a table."""
     if value is None:
         return "unknown"

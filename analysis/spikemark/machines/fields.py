@@ -159,7 +159,7 @@ def _pair(kind: Any) -> Any:
 def _unit(expected: str | None) -> Any:
     """The type of the unit of a number: another one is refused with the value in this unit."""
 
-    def check(stated: Any, info: ValidationInfo) -> Any:
+    def check(stated: object, info: ValidationInfo) -> Any:
         number = info.data.get("value")
         if isinstance(stated, str) and expected and number is not None and stated != expected:
             in_unit = units.converted(number, stated, expected)
@@ -174,7 +174,7 @@ def _unit(expected: str | None) -> Any:
 def _meant_choice(choices: tuple[str, ...]) -> Any:
     """A check of a text: what vendors call one of the choices is refused with that choice."""
 
-    def check(stated: Any) -> Any:
+    def check(stated: object) -> Any:
         if not isinstance(stated, str) or stated in choices:
             return stated
         words = re.sub(r"[\s_-]+", "-", stated.strip().lower())

@@ -113,7 +113,7 @@ def _profile_in(path: Path) -> Profile:
     return _with_data_sheet(profile, path)
 
 
-def _refuse_words_of_vendor(content: Any, path: Path) -> None:
+def _refuse_words_of_vendor(content: object, path: Path) -> None:
     """Raises BadInput for a processor that is named as its vendor does, with spaces."""
     stated = content.get("processor") if isinstance(content, dict) else None
     if not isinstance(stated, str) or not re.search(r"\s", stated):
@@ -202,7 +202,7 @@ def file_of(name: str | Path) -> Path:
     return _path(name, ALL)
 
 
-def _has_parts(content: Any) -> bool:
+def _has_parts(content: object) -> bool:
     """True for the content of a machine of parts."""
     return isinstance(content, dict) and PARTS in content
 

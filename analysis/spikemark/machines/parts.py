@@ -271,7 +271,7 @@ def _part(
     return MachinePart(name, profile, values[NODES], values.get(SLOWER))
 
 
-def _link(name: str, network: Any) -> Link:
+def _link(name: str, network: object) -> Link:
     """A link, whose draws are named after its parts."""
     values = values_of({NETWORK: network})
     remarks = usual.remarks(values, f"{LINKS}.{name}")

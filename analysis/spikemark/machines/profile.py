@@ -296,7 +296,7 @@ class Profile(ProfileValues):
                 field="machine",
             )
 
-    def assume(self, path: str, value: Any, unit: str | None, why: str) -> "Profile":
+    def assume(self, path: str, value: object, unit: str | None, why: str) -> "Profile":
         """This profile with an assumed value at `path`; `unit`: None for texts.
 
         Example:
@@ -421,7 +421,7 @@ def _check_clocks(values: Mapping[str, Value], where: str) -> None:
             )
 
 
-def _without_retired(group: Any) -> Any:
+def _without_retired(group: object) -> Any:
     """A group of kernel times without those that no model uses."""
     if not isinstance(group, dict):
         return group

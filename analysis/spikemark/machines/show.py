@@ -156,7 +156,7 @@ def _difference(first: Value | None, second: Value | None) -> str:
     return "" if first.kind == second.kind else "in the kind"
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A value for a table: a number, a text, or how many rows a table has."""
     if isinstance(value, tuple):
         return f"{len(value)} rows"

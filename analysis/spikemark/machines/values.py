@@ -101,7 +101,7 @@ class Values:
             raise self.profile.unknown_value(path, why)
         return number
 
-    def get(self, path: str, otherwise: Any = None) -> Any:
+    def get(self, path: str, otherwise: object = None) -> Any:
         """The number at `path`, in SI units, or `otherwise` where it is unknown."""
         value = self.profile.get(path)
         return otherwise if value is None else self._number(path, value)

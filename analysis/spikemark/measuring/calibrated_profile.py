@@ -115,6 +115,6 @@ def _leaf(path: str, value: Value, reference: str) -> _Leaf:
     return leaf
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> Any:
     """A number with four significant digits; counts and texts as they are."""
     return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -90,7 +90,7 @@ def _repetition(name: str, entry: Mapping[str, Any]) -> KernelTime | None:
     return KernelTime(parts["kernel"], int(parts["size"]), item, ns, ns * real / time)
 
 
-def _is_positive(value: Any) -> TypeGuard[float]:
+def _is_positive(value: object) -> TypeGuard[float]:
     """Whether a value of JSON is a finite number above 0."""
     return isinstance(value, int | float) and 0 < value < math.inf
 

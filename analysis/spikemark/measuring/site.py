@@ -7,7 +7,6 @@ profile with `measured` and `repeated`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -123,7 +122,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def measured(
-    value: Any,
+    value: object,
     unit: str | None,
     interval: tuple[float, float] | None = None,
     detail: str = "",

@@ -769,7 +769,7 @@ def _check_record(record: dict[str, Any]) -> None:
 
 
 def read_description(
-    description: Any, where: str = "", network: Network | None = None, checked: bool = False
+    description: object, where: str = "", network: Network | None = None, checked: bool = False
 ) -> Description:
     """Check a mapping of fields, and make a description of it.
 

@@ -251,7 +251,7 @@ def _require(where: str, values: dict[str, Any], rules: list[_Rule]) -> None:
         raise BadInput(f"{where}{error}", field="exchange")
 
 
-def is_whole_number(value: Any, least: float, most: float, *shape: int) -> bool:
+def is_whole_number(value: object, least: float, most: float, *shape: int) -> bool:
     """True if this is a whole number from `least` to `most`, or lists of such of this shape.
 
     Example:

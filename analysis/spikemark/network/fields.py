@@ -170,7 +170,7 @@ def default(path: str) -> Any:
     return rule(path).default
 
 
-def check(description: Any, where: str = "") -> None:
+def check(description: object, where: str = "") -> None:
     """Check each field of a description by itself.
 
     Args:
@@ -204,7 +204,7 @@ def check(description: Any, where: str = "") -> None:
         raise error.within(file=where.removesuffix(": ") or None) from None
 
 
-def check_time(description: Any) -> None:
+def check_time(description: object) -> None:
     """Check the field `time` of a description, whatever else it contains. Raises BadInput as
     `check`.
 
@@ -219,7 +219,7 @@ def check_time(description: Any) -> None:
     _check_value(time, "time", RULES_BY_OBJECT[""]["time"])
 
 
-def refusal(path: str, value: Any, expected: str, code: str = "value") -> BadInput:
+def refusal(path: str, value: object, expected: str, code: str = "value") -> BadInput:
     """The error about a field that is not as expected.
 
     Example:
@@ -327,7 +327,7 @@ def _check_object(content: dict[str, Any], at: str, rules: dict[str, FieldRule])
             _check_value(value, f"{at}{name}", field)  # a path takes longer than a look at a number
 
 
-def _check_value(value: Any, path: str, field: FieldRule) -> None:
+def _check_value(value: object, path: str, field: FieldRule) -> None:
     """Check one value, and what it contains."""
     if not field.allows(value, field.types):
         raise _not_allowed(path, value, field, field.types)
@@ -339,7 +339,7 @@ def _check_value(value: Any, path: str, field: FieldRule) -> None:
                 _check_item(item, f"{path}.{number}", field)
 
 
-def _check_item(item: Any, path: str, field: FieldRule) -> None:
+def _check_item(item: object, path: str, field: FieldRule) -> None:
     """Check one item of a list."""
     if not field.allows(item, field.items):
         raise _not_allowed(path, item, field, field.items)
@@ -349,7 +349,7 @@ def _check_item(item: Any, path: str, field: FieldRule) -> None:
 
 def _not_allowed(
     path: str,
-    value: Any,
+    value: object,
     field: FieldRule,
     types: tuple[str, ...],
 ) -> BadInput:
@@ -358,7 +358,7 @@ def _not_allowed(
     return refusal(path, value, expected, _code(value, field))
 
 
-def _code(value: Any, field: FieldRule) -> str:
+def _code(value: object, field: FieldRule) -> str:
     """What is wrong with a value, as in `BadInput.code`."""
     types = {*field.types, *field.items}
     if isinstance(value, str) and "text" in types:
@@ -401,7 +401,7 @@ def _lane_names(schedule: str | list[dict[str, Any]]) -> list[str]:
     return [lane["name"] for lane in schedule]
 
 
-def _check_choice(choice: Any, path: str, field: FieldRule) -> None:
+def _check_choice(choice: object, path: str, field: FieldRule) -> None:
     """Check what is chosen for a lane: a name, or the fields of a composed exchange."""
     types = field.types if field.name == "exchange" else ("text",)
     if not field.allows(choice, types):

@@ -27,7 +27,7 @@ FileState = tuple[int, int]
 Change = Callable[[str, str], str]
 
 
-def located(description: Any, folder: Path) -> Any:
+def located(description: object, folder: Path) -> Any:
     """The description with the paths of its files made absolute; they start from `folder`.
 
     Example:
@@ -44,7 +44,7 @@ def located(description: Any, folder: Path) -> Any:
     return _with_paths(description, absolute)
 
 
-def copied(description: Any, placement: Path, exchange: Path) -> Any:
+def copied(description: object, placement: Path, exchange: Path) -> Any:
     """The description with copies of its files.
 
     Args:
@@ -174,7 +174,7 @@ def _file_and_part(path: str) -> tuple[str, str]:
     return (f"{file}.json", part) if mark else (path, "")
 
 
-def _with_paths(description: Any, change: Change) -> Any:
+def _with_paths(description: object, change: Change) -> Any:
     """The description with other paths of its files; itself where it names none."""
     if not isinstance(description, dict):
         return description
@@ -193,7 +193,7 @@ def _with_paths(description: Any, change: Change) -> Any:
     return description if result == description else result
 
 
-def _exchange_with_paths(exchange: Any, change: Change) -> Any:
+def _exchange_with_paths(exchange: object, change: Change) -> Any:
     """The fields of an exchange with other paths of its files."""
     if not isinstance(exchange, dict):
         return exchange

@@ -31,7 +31,7 @@ ALLOWED = (
 )
 
 
-def text_of(field: Any) -> Any:
+def text_of(field: object) -> Any:
     """The text for what a description says of its placement.
 
     Raises:
@@ -67,7 +67,7 @@ def _text_of_mapping(field: dict[str, Any]) -> str:
     raise ValueError(f"{short_repr(field)}; expected {ALLOWED}")
 
 
-def _are_finite(weights: Any) -> bool:
+def _are_finite(weights: object) -> bool:
     """True for a list of one or more finite numbers."""
     if not isinstance(weights, list) or not weights:
         return False

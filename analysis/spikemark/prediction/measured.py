@@ -42,17 +42,17 @@ def check(run: DryRun, description: dict[str, Any] | Description, **layout: int)
         _complain(run, "placement", placement, measured_placement)
 
 
-def _check_same(run: DryRun, field: str, asked: Any, measured: Any) -> None:
+def _check_same(run: DryRun, field: str, asked: object, measured: object) -> None:
     for difference in differing(_content(asked), _content(measured), field):
         _complain(run, *difference)
 
 
-def _content(value: Any) -> Any:
+def _content(value: object) -> Any:
     """A part of a description as in JSON."""
     return value.model_dump() if isinstance(value, BaseModel) else value
 
 
-def _complain(run: DryRun, field: str, asked: Any, measured: Any) -> None:
+def _complain(run: DryRun, field: str, asked: object, measured: object) -> None:
     """Raises BadInput for a field whose value is another than that of the dry run."""
     asked_text = short_repr(asked)
     measured_text = short_repr(measured)

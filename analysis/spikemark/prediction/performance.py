@@ -486,7 +486,7 @@ def _has_time(values: Values, name: str, node: Node) -> bool:
     return all(values.profile.get(path) is not None for path in paths)
 
 
-def _missed(cache_bytes: Any, used_bytes: np.ndarray) -> np.ndarray:
+def _missed(cache_bytes: object, used_bytes: np.ndarray) -> np.ndarray:
     """Share of accesses that such a cache misses, where so many bytes are in use; 0 for an unknown
     cache.
     """

@@ -230,7 +230,7 @@ class Counting:
         threads: int,
         schedule: str | list[Any] | Schedule | None = None,
         placement: str | Placement | None = None,
-        **changed: Any,
+        **changed: object,
     ) -> Loads:
         """The loads of so many ranks of so many threads.
 

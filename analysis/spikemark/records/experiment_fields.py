@@ -60,7 +60,7 @@ PLACES: dict[str, TypeAdapter[Any]] = {
 }
 
 
-def as_list(value: Any) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """A list as it is, and anything else as a list of one.
 
     Example:
@@ -70,7 +70,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _as_list(kind: Any) -> BeforeValidator:
+def _as_list(kind: object) -> BeforeValidator:
     """Takes one value of a kind for a list of one, also in the JSON Schema."""
     return BeforeValidator(as_list, json_schema_input_type=kind)
 

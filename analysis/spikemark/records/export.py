@@ -140,7 +140,7 @@ def _described(frames: Frames) -> pd.DataFrame:
     return table
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 

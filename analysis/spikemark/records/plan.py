@@ -21,7 +21,7 @@ Seed = Annotated[int, Field(ge=0, le=2**53), WholeNumber]
 TimeLimit = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False), Number]
 
 
-def _ranks_by_part(value: Any) -> Any:
+def _ranks_by_part(value: object) -> Any:
     """Ranks by part, also where they are in the words of the command line."""
     return by_part(value) if isinstance(value, str) else value
 
@@ -83,7 +83,7 @@ class SimulatedOn(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _on_a_node(cls, content: Any) -> Any:
+    def _on_a_node(cls, content: object) -> Any:
         """Null ranks per node stand for the default, which depends on `on`."""
         if not isinstance(content, dict):
             return content

@@ -89,7 +89,7 @@ def _differs_in(here: Comparison, other: Comparison, name: str) -> bool:
     return differing == [name]
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: object) -> bool:
     """Is the value of a field a number?"""
     return bool(pd.api.types.is_number(value)) and not isinstance(value, bool) and value == value
 

@@ -85,7 +85,7 @@ def energy_request(description: Path) -> EnergyRequest:
     )
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """A number of a description; None for anything else."""
     return float(value) if isinstance(value, int | float) else None
 

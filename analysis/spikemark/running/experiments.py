@@ -209,7 +209,7 @@ def changed(experiment: Experiment, values: Mapping[str, Any]) -> Experiment:
     return checked(merged(content, changes), Path("--set"))
 
 
-def _change(field: str, value: Any) -> dict[str, Any]:
+def _change(field: str, value: object) -> dict[str, Any]:
     """A field of an experiment in its place.
 
     Example:
@@ -226,7 +226,7 @@ def _change(field: str, value: Any) -> dict[str, Any]:
     return {"set": {field: value}}
 
 
-def merged(content: Any, changes: Any) -> Any:
+def merged(content: object, changes: object) -> Any:
     """`content` with `changes`; mappings are merged, at any depth.
 
     Example:
@@ -241,7 +241,7 @@ def merged(content: Any, changes: Any) -> Any:
     return result
 
 
-def checked(content: Any, path: Path) -> Experiment:
+def checked(content: object, path: Path) -> Experiment:
     """The experiment in the content of the file `path`. Raises BadInput as `load_experiment`.
 
     Example:
@@ -413,7 +413,7 @@ class _Descriptions:
         """The digest of what defines a measurement, with descriptions of `of` in it."""
         return hashlib.sha256(self._text(identity).encode()).hexdigest()
 
-    def _text(self, value: Any) -> str:
+    def _text(self, value: object) -> str:
         """As json.dumps with sorted keys."""
         if id(value) in self._text_by_id:
             return self._text_by_id[id(value)]
@@ -432,7 +432,7 @@ def _without_prefix(fields: dict[str, Any], prefix: str) -> dict[str, Any]:
     }
 
 
-def _described(name: Any, options: dict[str, Any], seed: int) -> dict[str, Any]:
+def _described(name: object, options: dict[str, Any], seed: int) -> dict[str, Any]:
     """The description that a preset gives, in terms of JSON."""
     if not isinstance(name, str) or name not in presets.PRESETS:
         raise unknown_name("preset.name", name, presets.PRESETS)
@@ -553,7 +553,7 @@ def _id(
     return "-".join(words)
 
 
-def _as_word(value: Any) -> str:
+def _as_word(value: object) -> str:
     """A value in the name of a file, without what has no place there."""
     return re.sub(r"[^0-9A-Za-z]+", "", str(value))[:MAX_DIGITS_OF_D]
 
@@ -583,7 +583,7 @@ def _label(
     return " ".join(words)
 
 
-def _shown(field: str, value: Any) -> str:
+def _shown(field: str, value: object) -> str:
     """A value in a label.
 
     Of a placement file, its name; ranks by part in the words of the command line.
@@ -599,7 +599,7 @@ def _shown(field: str, value: Any) -> str:
     return placement_text.name_of(value)
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """A hash of a value that JSON can hold.
 
     Example:

@@ -222,7 +222,7 @@ def _share(share: ShareAboveQuantile) -> dict[str, float]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Quantities and predictions as their content, at any depth."""
     if isinstance(value, ReplayedWaiting):
         fields = dict(vars(value))

@@ -320,7 +320,7 @@ def _per_cycle(spikes: np.ndarray, per_spike: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _dense(matrix: Any) -> np.ndarray:
+def _dense(matrix: object) -> np.ndarray:
     """A matrix as an array, whether it is sparse or not."""
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 

@@ -33,7 +33,7 @@ Placement = Annotated[str, AfterValidator(check_name)]
 
 
 def option(
-    default: Any,
+    default: object,
     text: str,
     *,
     gt: float | None = None,
@@ -72,7 +72,7 @@ class StrictOptions(BaseModel):
     _whole = field_validator("*", mode="before")(whole_as_integer)
 
     @classmethod
-    def describe(cls, full: bool = False, **options: Any) -> dict[str, Any]:
+    def describe(cls, full: bool = False, **options: object) -> dict[str, Any]:
         """The run description (miniapp/FORMAT.md) for `options`; None is the default.
 
         With `full`, options that are not given take their published values. A change of one place

@@ -18,7 +18,7 @@ from spikemark.records.arrays import LARGEST_NUMBER, numbers
 Columns = dict[str, np.ndarray]
 
 
-def _are_possible(column: Any) -> bool:
+def _are_possible(column: object) -> bool:
     """Whether a column holds numbers from 0 to the largest, and nothing else; without a copy."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu" or not column.size:
         return False

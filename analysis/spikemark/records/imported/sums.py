@@ -133,7 +133,7 @@ class Sums(RecordPart):
         return Table(columns, rows, "Efficiencies of POP, from sums over whole runs")
 
 
-def refuse(path: Path, *more: Path, **how: Any) -> BadInput:
+def refuse(path: Path, *more: Path, **how: object) -> BadInput:
     """Why files, or a folder, of sums do not answer a question about cycles.
 
     `how`: the options with which they are read.

@@ -353,7 +353,7 @@ def _fit_together(columns: Columns, meets_every: int) -> bool:
     return bool(timeline.fits.mean() >= MIN_FITTING_SHARE)
 
 
-def cycle_times(read_times: ReadTimes, path: Path, **about: Any) -> CycleTimes:
+def cycle_times(read_times: ReadTimes, path: Path, **about: object) -> CycleTimes:
     """What was read as cycle times that lie nowhere yet; `about`: fields of `ImportRecord`.
 
     Raises BadInput for impossible times.

@@ -89,7 +89,7 @@ class Networks:
     congestion_remarks: tuple[str, ...] = ()
 
     @classmethod
-    def from_machine(cls, machine: Any, layout: MachineLayout) -> "Networks":
+    def from_machine(cls, machine: object, layout: MachineLayout) -> "Networks":
         """The networks of a filled profile, or of a filled machine of parts.
 
         Raises UnknownValue, naming the part or the link, where one lacks a value.

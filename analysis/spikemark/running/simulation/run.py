@@ -237,7 +237,7 @@ def exchanges(description: dict[str, Any], ranks: int) -> ExchangeChoice:
     return ExchangeChoice(changed, exchanges(changed, ranks).used, [remark])
 
 
-def _names_exchange(value: Any) -> bool:
+def _names_exchange(value: object) -> bool:
     """Whether the field of a lane names an exchange."""
     return bool(value.get("name") if isinstance(value, dict) else value)
 
