@@ -37,7 +37,6 @@ GAPS_US = (None, 0.5, 1.0, 2.0)
 MODELLED_RANKS = (32, 64, 128, 256, 512, 1024)
 MOST_RANKS = MODELLED_RANKS[-1]
 NODES_OF_FIGURE_9 = 64
-DRAWN_NETWORKS = 64  #: whose costs are drawn from the profile
 
 
 def _series(
@@ -204,7 +203,7 @@ def _larger_model_scales_worse(runs: Runs) -> StudyAnswer:
 
 def _blue_genes(nodes: int = NODES_OF_FIGURE_9) -> list[Collectives]:
     """The cost of exchanges on Blue Gene/Q: by its profile, then for draws of what is uncertain."""
-    drawn = drawn_interconnects(BLUE_GENE, nodes, DRAWN_NETWORKS)
+    drawn = drawn_interconnects(BLUE_GENE, nodes)
     return [interconnect_of(BLUE_GENE, nodes), *drawn]
 
 

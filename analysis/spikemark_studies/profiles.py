@@ -52,7 +52,7 @@ def above_w(machine: str, cores: int) -> float:
     return float(nodes * power.watts(busy, cores_of_node, sockets, cards=int(nodes > 1)))
 
 
-def drawn_interconnects(machine: str, nodes: int, number: int) -> list[Collectives]:
+def drawn_interconnects(machine: str, nodes: int, number: int = 64) -> list[Collectives]:
     """The cost of exchanges between so many nodes, for draws of what is uncertain.
 
     Example:

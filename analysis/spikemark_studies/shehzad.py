@@ -36,7 +36,6 @@ RATE_OF_LARGE_BLOCKS = 640  #: Hz, of the runs that are not of the tables
 STEPS_PER_MS = 40  #: steps of 0.025 ms, the default of NEURON
 WINDOW_US = 1e3  #: of 1 ms; makes us per window of s per simulated s
 COMMUNICATION = ("part.exchange", "part.waiting")
-DRAWN_NETWORKS = 64  #: whose costs are drawn from the profile
 LITERAL_RANKS = (2, 4, 8, 16, 32)  #: for which algorithm 1 is followed
 READINGS = ("step", "rank")  #: of its "previous power of two"
 #: Data files of Tables 2 and 3.
@@ -147,7 +146,7 @@ def _allgather_s(ranks: int) -> list[float]:
     """Modelled seconds of an exchange of one spike: by the profile, then by draws of its costs."""
     nodes = min(ranks, NODES)
     networks = [interconnect_of(MACHINE, nodes)]
-    networks += drawn_interconnects(MACHINE, nodes, DRAWN_NETWORKS)
+    networks += drawn_interconnects(MACHINE, nodes)
     traffic = _one_spike(ranks)
     return [float(EXCHANGES[ALLGATHER](network, traffic)) for network in networks]
 

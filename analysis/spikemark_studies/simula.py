@@ -82,7 +82,6 @@ CORES_OF_FIT = (1, 2, 16, 32)  #: rows of Table II that powers are fitted to
 #: Thermal design power by Intel's specifications: Xeon X5660 and X5670, and E5620.
 SIMILAR_PROCESSOR_W, COOLER_PROCESSOR_W = 95, 80
 LEAST_OF_OPERATIONS = 0.8  #: that a similar server does, over the usual ones, if all of it is busy
-DRAWN_NETWORKS = 64  #: whose costs are drawn from the profile
 LEAST_BYTES = 1e-3  #: of a message that is as good as empty
 COMPUTING, MOVING, BARRIER = "computing", "part.exchange", "part.waiting"
 COMPUTING_PARTS = ["part.deliver", "part.update", "part.thread_wait", "part.collocate"]
@@ -965,7 +964,7 @@ def _latency_share(runs: Runs) -> StudyAnswer:
     others = 1.0 - np.eye(ranks)
     node_of_rank = np.arange(ranks) // (ranks // nodes)
     shares = []
-    for network in [interconnect_of(IB, nodes), *drawn_interconnects(IB, nodes, DRAWN_NETWORKS)]:
+    for network in [interconnect_of(IB, nodes), *drawn_interconnects(IB, nodes)]:
         seconds = []
         for bytes_of_message in (LEAST_BYTES, size):
             traffic = Traffic(bytes_of_message * others, others, node_of_rank)

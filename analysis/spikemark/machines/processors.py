@@ -47,7 +47,7 @@ WORDS_OF_VENDORS = (
     *("platinum", "gold", "silver", "bronze", "scalable"),
 )
 #: How much a word is like the name of a family of processors that may be meant.
-ALIKE = 0.7
+SIMILAR_FAMILY = 0.7
 #: No node has more sockets.
 MOST_SOCKETS = 8
 #: No core runs below this share of its base clock.
@@ -132,7 +132,7 @@ def _hint(processor: str) -> str:
         return f"; {meant} is meant"
     families = list(dict.fromkeys(name.partition("-")[0] for name in names()))
     first_word = re.split(r"[^a-z]", processor.lower(), maxsplit=1)[0]
-    for family in get_close_matches(first_word, families, 1, ALIKE):
+    for family in get_close_matches(first_word, families, 1, SIMILAR_FAMILY):
         relatives = [name for name in names() if name.partition("-")[0] == family]
         [nearest] = get_close_matches(processor.lower(), relatives, 1, cutoff=0)
         return f"; the nearest name is {nearest}"

@@ -12,7 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity, missing, student, with_half
 
 #: Two readings further apart than this many usual intervals have a gap between them.
-GAP = 3.0
+GAP_INTERVALS = 3.0
 #: Readings that a span needs for an energy.
 MIN_READINGS = 2
 #: Blocks whose means give the interval of a level.
@@ -360,7 +360,7 @@ class Sampling:
     readings: int  #: number of readings
     interval_s: float  #: median time between two
     longest_s: float  #: longest time between two of which the span holds a part
-    coverage: float  #: share of the span between readings at most GAP intervals apart
+    coverage: float  #: share of the span between readings at most GAP_INTERVALS intervals apart
 
     @classmethod
     def from_traces(cls, traces: list[PowerTrace], start: float, end: float) -> "Sampling":
@@ -383,7 +383,7 @@ class Sampling:
         longest_s = end - start
         if (within > 0).any():
             longest_s = distances[within > 0].max()
-        close = distances <= GAP * trace.interval_s
+        close = distances <= GAP_INTERVALS * trace.interval_s
         return cls(
             readings=len(trace.inside(start, end)),
             interval_s=trace.interval_s,

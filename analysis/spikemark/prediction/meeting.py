@@ -30,7 +30,7 @@ MAX_ENTRIES = 20_000  #: of that table
 #: Tables that are kept, up to 480 KB each: more than the settings of what is uncertain, since other
 #: ranks of the same machine scatter by the same distributions.
 KEPT_TABLES = 128
-ALIKE = 1e-4  #: of the longest mean: means that differ by less count as equal
+EQUAL_MEANS = 1e-4  #: of the longest mean: means that differ by less count as equal
 CENTRES = 200  #: different mean cycles of a window, beside normal scatter
 RARE = 1e-10  #: numbers of long cycles that are less probable do not count
 IMPOSSIBLE = 1e-20  #: times that all ranks keep less probably do not count
@@ -199,8 +199,8 @@ def _ends(jitter: Jitter, sd: float) -> np.ndarray:
 
 
 def _rounded_means(group: SimilarRanks) -> np.ndarray:
-    """Mean times of ranks in steps of ALIKE, [rank], in s."""
-    step = ALIKE * group.mean_s.max()
+    """Mean times of ranks in steps of EQUAL_MEANS, [rank], in s."""
+    step = EQUAL_MEANS * group.mean_s.max()
     rounded: np.ndarray = np.maximum(np.rint(group.mean_s / step), 1) * step
     return rounded
 

@@ -73,7 +73,7 @@ COLOUR_NAMES = [
 #: Stand-ins while matplotlib draws; the markup has `var(--name)`.
 COLOUR = {name: f"#0000{0xA0 + i:02x}" for i, name in enumerate(COLOUR_NAMES)}
 #: What else has the colour of another.
-ALIKE = {
+COLOUR_OF_OTHER = {
     "thread_wait": "other-1",
     "inject": "other-3",
     "overlap_wait": "jitter",
@@ -187,7 +187,7 @@ def _colour_name(name: str) -> str:
     """What the colour of a phase, a part, a schedule or a configuration would be called."""
     name = name.removeprefix("part.")
     first_word = re.split(r"[,(]| D=", name)[0].strip()  # structure-aware (D = 10)
-    return ALIKE.get(name, first_word.replace(" ", "-").replace("_", "-"))
+    return COLOUR_OF_OTHER.get(name, first_word.replace(" ", "-").replace("_", "-"))
 
 
 def bars(
