@@ -36,6 +36,8 @@ exclude_patterns = [".*", "build*", "out", "analysis", "tests"]
 root_doc = "README"
 html_theme = "furo"
 html_title = f"Spikemark {release}"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a page may start at any level of heading
@@ -83,10 +85,12 @@ def commands() -> str:
         context = command.make_context(name, [], resilient_parsing=True)
         text.append(f"{'#' * level} {name}")
         text.append((command.help or "").replace("\b\n", "").replace("<", "\\<"))
+        usage = " ".join(command.collect_usage_pieces(context))
+        text.append(f"    {name} {usage}")
         if inner := getattr(command, "commands", None):
             for part in sorted(inner):
                 if not inner[part].hidden:
-                    add(f"{name} {part}", inner[part], min(level + 1, 3))
+                    add(f"{name} {part}", command.get_command(context, part), min(level + 1, 3))
         shown = [
             one.get_help_record(context)
             for one in command.params
@@ -96,16 +100,20 @@ def commands() -> str:
             [re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in one] for one in shown if one
         ]
         rows = [one for one in rows if one[0] != "--help"]
+        # An argument says in its name what it is; Typer adds the type of Python.
+        rows = [[re.sub(r"^([A-Z|.]+) <.*>$", r"\1", option), means] for option, means in rows]
         if rows:
             lines = [
                 f"| `{option}` | {means.replace('<', chr(92) + '<')} |" for option, means in rows
             ]
             text.append("\n".join(["| argument or option | meaning |", "| --- | --- |", *lines]))
 
-    known = typer.main.get_command(main.app).commands
-    for name in sorted(known):
-        if not known[name].hidden:
-            add(f"spikemark {name}", known[name], 2)
+    program = typer.main.get_command(main.app)
+    context = program.make_context("spikemark", [], resilient_parsing=True)
+    for name in sorted(program.commands):
+        command = program.get_command(context, name)
+        if not command.hidden:
+            add(f"spikemark {name}", command, 2)
     return "\n\n".join(text) + "\n"
 
 

@@ -58,8 +58,12 @@ def test_the_site_is_made_without_a_warning(tmp_path):
     commands = (tmp_path / "site" / "docs" / "generated" / "commands.html").read_text()
     assert all(
         verb in commands
-        for verb in ("spikemark waiting", "spikemark tender check", "--delay-ratio")
+        for verb in (
+            *("spikemark waiting", "spikemark tender check", "--delay-ratio"),
+            "spikemark predict [OPTIONS] [NETWORK]...",
+        )
     )
+    assert not re.search(r"&lt;(int|str|float|list|path)", commands)  # types of Python
     assert (tmp_path / "site" / "index.html").is_file() and (
         tmp_path / "site" / "searchindex.js"
     ).is_file()

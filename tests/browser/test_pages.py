@@ -7,6 +7,7 @@ are judged by their structure, sizes and colours, not by pixels.
 import base64
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -106,6 +107,14 @@ def gallery_pages(tmp_path_factory) -> list[Path]:
     folder = tmp_path_factory.mktemp("gallery")
     gallery.write(folder)
     return [folder / page.page for page in gallery.shown(gallery.TEXT.read_text())]
+
+
+@pytest.fixture(scope="module")
+def site_pages() -> list[Path]:
+    """The pages of the documentation, without those that show the source of modules."""
+    subprocess.run(["make", "docs"], cwd=ROOT, check=True, capture_output=True)
+    site = ROOT / "build" / "docs"
+    return sorted(page for page in site.rglob("*.html") if "_modules" not in page.parts)
 
 
 @pytest.fixture(scope="module")
@@ -388,6 +397,21 @@ const twice = heads.filter((e) => e.previousElementSibling?.matches('h2, h3')
   && words(e) === words(e.previousElementSibling));
 return [...apart, ...twice].map((e) => e.outerHTML.slice(0, 100));
 """
+
+
+#: Code of a page whose lines are longer than its box, with how many pixels of them are cut.
+CUT_CODE = """
+return [...document.querySelectorAll('pre')].filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => [e.scrollWidth - e.clientWidth, e.textContent.slice(0, 60)]);
+"""
+
+
+@pytest.mark.parametrize("setting", ["wide", "phone"])
+def test_no_line_of_code_is_cut_in_the_documentation(browser, site_pages, setting):
+    assert len(site_pages) > 40
+    for page in site_pages:
+        opened(browser, page, setting)
+        assert browser.execute_script(CUT_CODE) == [], page
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -17,6 +17,18 @@ from typer.main import get_group
 
 from spikemark.core.errors import BadInput
 
+#: What the help calls the value of an option, by what Typer calls its type.
+PLAIN_TYPES = {
+    "<int>": "INTEGER",
+    "<int range>": "INTEGER",
+    "<float>": "NUMBER",
+    "<float range>": "NUMBER",
+    "<float,float>": "NUMBER NUMBER",
+    "<str>": "TEXT",
+    "<list[str]>": "TEXT",
+    "<path>": "PATH",
+    "<list[Path]>": "PATH",
+}
 #: Commands of other packages: entry points `NAME = "module:register"`, each a function that adds
 #: commands to the `typer.Typer` that it is given.
 ENTRY_POINTS = "spikemark.commands"
@@ -35,6 +47,16 @@ class Groups(TyperGroup):
             return super().invoke(ctx)
         except BadInput as error:
             raise _about_option(error, self.commands.get(ctx.invoked_subcommand)) from error
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name; its help says the types of its options in plain words."""
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            for parameter in command.params:
+                is_option = parameter.opts[0].startswith("--")
+                if is_option and parameter.metavar is None and not parameter.is_flag:
+                    parameter.metavar = PLAIN_TYPES.get(parameter.display_type(ctx))
+        return command
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write options and commands. The epilog has the options that concern the shell."""
