@@ -8,8 +8,6 @@ its signature (params.py has those that commands share), imports what it needs i
 other commands start quickly, and prints by output.py. Commands of other packages: groups.py.
 """
 
-import atexit
-import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -29,8 +27,6 @@ from .output import INTERRUPTED, carrying_out, interrupted
 
 RENAMED = {"--simulator": "--program"}  #: options that have another name now
 OUTPUT_BROKE = 1  # status with which click and rich exit where nobody reads on; ours are returned
-#: After so many new objects, what is unused is searched for: a large network has so many, all used.
-NEW_OBJECTS = 200_000
 COMPLETION = "_SPIKEMARK_COMPLETE"  # set by a shell that asks for completions
 
 #: Commands that keep what they have done when they are interrupted, and go on from there.
@@ -133,9 +129,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """
     interruptible()
     streams.prepare()
-    if arguments is None:  # a program of its own
-        gc.set_threshold(NEW_OBJECTS)
-        atexit.register(gc.freeze)  # its end need not search all that was loaded for what is unused
     try:
         with carrying_out(sys.argv[1:] if arguments is None else arguments):
             status = app(args=arguments, prog_name="spikemark", standalone_mode=False)

@@ -43,7 +43,8 @@ def exists(name: str | Path) -> bool:
         >>> exists("jureca-dc")
         True
     """
-    return str(name) in {file.stem for file in folder().glob("*.yaml") if file.is_file()}
+    wanted = f"{name}.yaml"
+    return any(file.name == wanted and file.is_file() for file in folder().glob("*.yaml"))
 
 
 def names(*kinds: str) -> list[str]:

@@ -114,7 +114,7 @@ def _synapse_bytes(record: Record) -> int:
 
 def _weight_classes(description: Description) -> int:
     """Weights among which a synapse names one; 1 where each has its own."""
-    weights = [projection.weights for projection in description.network.projections]
+    weights = description.network.weights.weights
     if any(weight.own for weight in weights):
         return 1
     levels: set[Any] = set()

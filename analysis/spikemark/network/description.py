@@ -8,10 +8,9 @@ number of ranks. What follows from that number is in lanes.py and ring.py.
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from statistics import NormalDist
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -327,6 +326,11 @@ class Weight(DescriptionPart):
             raise refusal(path, self.mean, f"0, or at least {MIN_WEIGHT:g} in magnitude")
 
     @property
+    def values(self) -> tuple[float, float, int]:
+        """All that tells it from others."""
+        return self.mean, self.sd, self.classes
+
+    @property
     def own(self) -> bool:
         """True if every synapse has a weight of its own."""
         return self.sd > 0 and not self.classes
@@ -345,13 +349,7 @@ class Weight(DescriptionPart):
             return (self.mean,)
         if self.own:
             return ()
-        return _levels(self.mean, self.sd, self.classes)
-
-
-@lru_cache(maxsize=4096)  # more than the populations of known networks
-def _levels(mean: float, sd: float, classes: int) -> tuple[float, ...]:
-    """The weights of a projection: many projections have the same ones."""
-    return tuple(mean + sd * place for place in _slices(classes))
+        return tuple(self.mean + self.sd * place for place in _slices(self.classes))
 
 
 class Projection(DescriptionPart):
@@ -496,6 +494,21 @@ class Time(DescriptionPart):
         return round(self.simulate_ms / self.cycle_ms)
 
 
+class Connections(NamedTuple):
+    """From which populations projections draw their synapses, and onto which, [connection]."""
+
+    projection: np.ndarray  #: number of the projection
+    source: np.ndarray  #: number of the population of the sources
+    target: np.ndarray  #: number of the population of the targets
+
+
+class DifferentWeights(NamedTuple):
+    """The distributions of weights: many projections have the same one."""
+
+    weights: list[Weight]  #: each once, in the order in which they first appear
+    of: list[int]  #: [projection], the number of its weights
+
+
 class Network(DescriptionPart):
     """Populations and what projects from one to another."""
 
@@ -537,29 +550,49 @@ class Network(DescriptionPart):
     @cached_property
     def synapses(self) -> float:
         """Expected synapses of all projections."""
-        return sum(
-            projection.synapses * self._target(projection).size for projection in self.projections
-        )
+        sizes: list[int] = self.sizes[self.target_of].tolist()
+        each = zip(self.projections, sizes, strict=True)
+        return sum(projection.synapses * neurons for projection, neurons in each)
 
-    def _target(self, projection: Projection) -> Population:
-        """The population of the targets of a projection."""
-        return self.populations[self.numbers[projection.target]]
+    @cached_property
+    def target_of(self) -> np.ndarray:
+        """The number of the population of the targets of each projection, [projection]."""
+        numbers = [self.numbers[projection.target] for projection in self.projections]
+        return np.array(numbers, dtype=np.int64)
 
-    def has_synapses(self, projection: Projection) -> bool:
-        """True if a projection may have synapses."""
-        return projection.most_synapses > 0 and self._target(projection).size > 0
-
-    def pairs(self, projection: Projection) -> Iterator[tuple[int, int]]:
-        """Source and target area of the synapses of a projection, each pair once; none if it has no
-        synapses.
+    @cached_property
+    def most_synapses(self) -> np.ndarray:
+        """The most synapses that a target neuron can have of each projection, [projection]; 0 where
+        the population of the targets is empty.
         """
-        if not self.has_synapses(projection):
-            return
-        areas, numbers, populations = self.area_of, self.numbers, self.populations
-        target = areas[numbers[projection.target]]
-        sources = [numbers[name] for name in projection.sources]
-        for area in dict.fromkeys(areas[source] for source in sources if populations[source].size):
-            yield area, target
+        most = [projection.most_synapses for projection in self.projections]
+        return np.where(self.sizes[self.target_of] > 0, np.array(most, dtype=float), 0.0)
+
+    @cached_property
+    def connections(self) -> Connections:
+        """Those that have synapses. A population that a pool names twice is there twice."""
+        pools = [projection.sources for projection in self.projections]
+        sizes_of_pools = np.array([len(pool) for pool in pools], dtype=np.int64)
+        names = itertools.chain.from_iterable(pools)
+        source = np.array([self.numbers[name] for name in names], dtype=np.int64)
+        projection = np.repeat(np.arange(len(pools)), sizes_of_pools)
+        has_synapses = (self.most_synapses[projection] > 0) & (self.sizes[source] > 0)
+        projection = projection[has_synapses]
+        return Connections(projection, source[has_synapses], self.target_of[projection])
+
+    @cached_property
+    def weights(self) -> DifferentWeights:
+        """The weights of all projections, with or without synapses."""
+        number_of: dict[tuple[float, float, int], int] = {}
+        different: list[Weight] = []
+        of: list[int] = []
+        for projection in self.projections:
+            weights = projection.weights
+            number = number_of.setdefault(weights.values, len(different))
+            if number == len(different):
+                different.append(weights)
+            of.append(number)
+        return DifferentWeights(different, of)
 
     def check(self, step: float) -> None:
         """Raises BadInput for the first field that contradicts others; `step` in ms."""
@@ -576,8 +609,22 @@ class Network(DescriptionPart):
         if neurons == 0:
             line = "network.populations: no neuron; expected at least one"
             raise BadInput(line, field="network.populations")
+        size_of = {population.name: population.size for population in self.populations}
+        different, weights_of = self.weights
+        unchecked = set(range(len(different)))
         for number, projection in enumerate(self.projections):
-            self._check_projection(projection, f"network.projections.{number}", step)
+            path = f"network.projections.{number}"
+            pool = _neurons_of_pool(projection, path, size_of)
+            if weights_of[number] in unchecked:
+                unchecked.remove(weights_of[number])
+                different[weights_of[number]].check(f"{path}.weight")
+            try:
+                projection.delay.steps(step)
+            except BadInput as error:
+                raise error.within(field=f"{path}.delay") from None
+            if not pool and projection.most_synapses:
+                expected = "0, since its sources are empty"
+                raise refusal(f"{path}.indegree", projection.synapses, expected)
 
     def _check_names(self) -> None:
         """Raises BadInput for the last population whose name another one has."""
@@ -589,27 +636,29 @@ class Network(DescriptionPart):
                 path = f"network.populations.{number}.name"
                 raise refusal(path, population.name, "a name that no other population has")
 
-    def _check_projection(self, projection: Projection, path: str, step: float) -> None:
-        """Raises BadInput for the first field of a projection that contradicts others."""
-        for field, names in (("target", [projection.target]), ("source", projection.sources)):
-            for name in names:
-                if name not in self.numbers:
-                    expected = f"the name of a population: {', '.join(self.numbers)}"
-                    raise refusal(f"{path}.{field}", name, expected, "unknown")
-        pool = sum(self.populations[self.numbers[name]].size for name in projection.sources)
-        if pool > MAX_POOL:
-            expected = f"at most {MAX_POOL} neurons in the pool"
-            raise refusal(f"{path}.source", projection.source, expected)
-        if projection.poisson and 0 < projection.synapses < MIN_RANDOM_INDEGREE:
-            expected = f"0, or a number from {MIN_RANDOM_INDEGREE:g}"
-            raise refusal(f"{path}.indegree.mean", projection.synapses, expected)
-        projection.weights.check(f"{path}.weight")
-        try:
-            projection.delay.steps(step)
-        except BadInput as error:
-            raise error.within(field=f"{path}.delay") from None
-        if projection.most_synapses and not pool:
-            raise refusal(f"{path}.indegree", projection.synapses, "0, since its sources are empty")
+
+def _neurons_of_pool(projection: Projection, path: str, size_of: dict[str, int]) -> int:
+    """Neurons from which a projection draws its sources.
+
+    `path`: of the projection in the description; `size_of`: neurons of the populations, by name.
+
+    Raises BadInput for names of no population, too large a pool, and too low an in-degree.
+    """
+    pool = 0
+    for field, names in (("target", [projection.target]), ("source", projection.sources)):
+        pool = 0
+        for name in names:
+            if name not in size_of:
+                expected = f"the name of a population: {', '.join(size_of)}"
+                raise refusal(f"{path}.{field}", name, expected, "unknown")
+            pool += size_of[name]
+    if pool > MAX_POOL:
+        expected = f"at most {MAX_POOL} neurons in the pool"
+        raise refusal(f"{path}.source", projection.source, expected)
+    if projection.poisson and 0 < projection.synapses < MIN_RANDOM_INDEGREE:
+        expected = f"0, or a number from {MIN_RANDOM_INDEGREE:g}"
+        raise refusal(f"{path}.indegree.mean", projection.synapses, expected)
+    return pool
 
 
 class Description(DescriptionPart):
@@ -689,13 +738,11 @@ class Description(DescriptionPart):
     def shortest(self) -> np.ndarray:
         """The shortest delay in steps, [source area, target area]; infinite without synapses."""
         network = self.network
-        steps_of_pair: dict[tuple[int, int], int] = {}
-        for projection, (steps, _) in zip(network.projections, self.delays, strict=True):
-            for pair in network.pairs(projection):
-                steps_of_pair[pair] = min(steps, steps_of_pair.get(pair, steps))
+        steps = np.array([shortest for shortest, _ in self.delays], dtype=float)
+        area = np.array(network.area_of)
+        projection, source, target = network.connections
         delays = np.full((len(network.areas), len(network.areas)), np.inf)
-        for pair, steps in steps_of_pair.items():
-            delays[pair] = steps
+        np.minimum.at(delays, (area[source], area[target]), steps[projection])
         return delays
 
     def most_events(self, population: Population) -> int:

@@ -89,34 +89,22 @@ def source_pools(network: Network) -> Pools:
         >>> round(float(drawn.hits[0, 0]), 6)  # 20 synapses from 600 neurons
         0.033333
     """
-    sizes, numbers = network.sizes.tolist(), network.numbers
-    sources, targets, misses, hits = [], [], [], []
-    for projection in network.projections:
-        target, indegree = numbers[projection.target], projection.synapses
-        if indegree * sizes[target] == 0:
-            continue
-        times_in_pool: dict[int, int] = {}
-        pool = 0  # neurons
-        for name in projection.sources:
-            source = numbers[name]
-            if sizes[source]:
-                times_in_pool[source] = times_in_pool.get(source, 0) + 1
-                pool += sizes[source]
-        for source, times in times_in_pool.items():
-            if projection.poisson:
-                log_missed_by_one = -times / pool
-            else:
-                log_missed_by_one = math.log1p(-times / pool) if times < pool else CERTAIN
-            sources.append(source)
-            targets.append(target)
-            hits.append(indegree * times / pool)
-            misses.append(indegree * log_missed_by_one)
+    populations = len(network.sizes)
+    projection, source, _ = network.connections
+    in_pool = np.bincount(projection, network.sizes[source], len(network.projections))  # neurons
+    pair, times = np.unique(projection * populations + source, return_counts=True)
+    projection, source = np.divmod(pair, populations)
+    share = times / in_pool[projection]  # of the draws, of each neuron
+    indegree = np.array([each.synapses for each in network.projections], dtype=float)[projection]
+    poisson = np.array([each.poisson for each in network.projections], dtype=bool)[projection]
+    missed_by_one = np.full(len(pair), CERTAIN)  # ln of the probability that a draw misses it
+    np.log1p(-share, out=missed_by_one, where=share < 1)
     return Pools(
-        populations=len(sizes),
-        source=np.array(sources, dtype=np.int64),
-        target=np.array(targets, dtype=np.int64),
-        pair_misses=np.array(misses, dtype=float),
-        pair_hits=np.array(hits, dtype=float),
+        populations=populations,
+        source=source,
+        target=network.target_of[projection],
+        pair_misses=indegree * np.where(poisson, -share, missed_by_one),
+        pair_hits=indegree * share,
     )
 
 

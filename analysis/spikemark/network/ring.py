@@ -7,9 +7,10 @@ smallest weight and its halves, thirds, ... 64ths. Otherwise it uses 32 bits
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from spikemark.core.errors import BadInput
 
@@ -40,14 +41,15 @@ class Ring:
         return self.cell_bytes * self.slots
 
 
-class _Input(NamedTuple):
-    """What weighs on the neurons of a population: a projection, or input from outside."""
+class _Inputs(NamedTuple):
+    """What weighs on neurons: projections, or input from outside; [input] each."""
 
-    field: str  #: path of the weight in the network
-    target: int  #: number of the population
-    mean: float  #: weight
-    weights: tuple[float, ...]  #: all that occur
-    most: float  #: that a neuron receives in a step, in magnitude
+    field: str  #: path of the weight of one of them in the network, with its number for {}
+    number: np.ndarray  #: of the projection, or of the population
+    target: np.ndarray  #: number of the population
+    mean: np.ndarray  #: weight
+    most: np.ndarray  #: that a neuron receives in a step, in magnitude
+    weights: set[float]  #: all that occur
 
 
 def input_ring(description: Description) -> Ring:
@@ -67,26 +69,25 @@ def input_ring(description: Description) -> Ring:
     slots = max((longest for _, longest in description.delays), default=0) + 1
     synapses = _inputs_from_synapses(network)
     outside = _inputs_from_outside(description)
-    sums = [0.0] * len(network.populations)  # of each population, in a step
-    _add(sums, synapses)
-    from_synapses = max(sums)
-    _add(sums, outside)
-    in_all = max(sums)
-    inputs = synapses + outside
+    sums = np.zeros(len(network.populations))  # of each population, in a step
+    np.add.at(sums, synapses.target, synapses.most)
+    from_synapses = float(sums.max())
+    np.add.at(sums, outside.target, outside.most)
+    in_all = float(sums.max())
     if synapse_bytes(network) < 8:
-        weights: set[float] = set()
-        for source in inputs:
-            weights.update(source.weights)
-        unit = _narrow_unit(weights, from_synapses, in_all)
+        unit = _narrow_unit(synapses.weights | outside.weights, from_synapses, in_all)
         if unit:
             return Ring(unit, NARROW, slots)
     unit = 2.0 ** (math.ceil(math.log2(in_all)) - 30)
-    for source in inputs:
-        if abs(source.mean) > 0 and round(abs(source.mean) / unit) < MIN_UNITS:
-            fullest = network.populations[sums.index(in_all)].name
-            field = f"network.{source.field}"
+    for inputs in (synapses, outside):
+        magnitude = np.abs(inputs.mean)
+        too_small = (magnitude > 0) & (np.rint(magnitude / unit) < MIN_UNITS)
+        if too_small.any():
+            first = int(np.argmax(too_small))
+            fullest = network.populations[int(np.argmax(sums))].name
+            field = f"network.{inputs.field.format(inputs.number[first])}"
             raise BadInput(
-                f"{field}={source.mean:g}: 0 or at least {MIN_UNITS * unit:.3g} in"
+                f"{field}={inputs.mean[first]:g}: 0 or at least {MIN_UNITS * unit:.3g} in"
                 f" magnitude, since the input of a neuron, up to {in_all:.3g} (in population"
                 f" {fullest}), is summed in 32-bit fixed point",
                 field=field,
@@ -94,50 +95,47 @@ def input_ring(description: Description) -> Ring:
     return Ring(unit, WIDE, slots)
 
 
-def _inputs_from_synapses(network: Network) -> list[_Input]:
-    """The input from each projection that has synapses."""
-    inputs = []
-    for number, projection in enumerate(network.projections):
-        if not network.has_synapses(projection):
-            continue
-        weights = projection.weights
-        largest_weight = abs(weights.mean) + weights.furthest
-        inputs.append(
-            _Input(
-                field=f"projections.{number}.weight",
-                target=network.numbers[projection.target],
-                mean=weights.mean,
-                weights=weights.levels,
-                most=largest_weight * projection.most_synapses,
-            )
-        )
-    return inputs
+def _inputs_from_synapses(network: Network) -> _Inputs:
+    """The input from projections that have synapses."""
+    number = np.flatnonzero(network.most_synapses)
+    different, of = network.weights
+    weights_of = np.array(of, dtype=np.int64)[number]
+    means = np.array([weights.mean for weights in different])
+    largest = np.array([abs(weights.mean) + weights.furthest for weights in different])
+    weights: set[float] = set()
+    for place in np.unique(weights_of).tolist():
+        weights.update(different[place].levels)
+    return _Inputs(
+        field="projections.{}.weight",
+        number=number,
+        target=network.target_of[number],
+        mean=means[weights_of],
+        most=largest[weights_of] * network.most_synapses[number],
+        weights=weights,
+    )
 
 
-def _inputs_from_outside(description: Description) -> list[_Input]:
-    """The input from outside to each population that has any."""
-    inputs = []
+def _inputs_from_outside(description: Description) -> _Inputs:
+    """The input from outside to populations that have any."""
+    numbers = []
+    means = []
+    most = []
     for number, population in enumerate(description.network.populations):
         most_events = description.most_events(population)
         if population.external is None or not most_events:
             continue
-        weight = population.external.weight
-        inputs.append(
-            _Input(
-                field=f"populations.{number}.external.weight",
-                target=number,
-                mean=weight,
-                weights=(weight,),
-                most=abs(weight) * most_events,
-            )
-        )
-    return inputs
-
-
-def _add(sums: list[float], inputs: Iterable[_Input]) -> None:
-    """Add inputs to the sums of their populations, in place."""
-    for source in inputs:
-        sums[source.target] += source.most
+        numbers.append(number)
+        means.append(population.external.weight)
+        most.append(abs(population.external.weight) * most_events)
+    target = np.array(numbers, dtype=np.int64)
+    return _Inputs(
+        field="populations.{}.external.weight",
+        number=target,
+        target=target,
+        mean=np.array(means, dtype=float),
+        most=np.array(most, dtype=float),
+        weights=set(means),
+    )
 
 
 def synapse_bytes(network: Network) -> int:
@@ -149,10 +147,10 @@ def synapse_bytes(network: Network) -> int:
         >>> synapse_bytes(read_description(mam_benchmark.describe(areas=2)).network)
         4
     """
-    for projection in network.projections:
-        if projection.weights.own and network.has_synapses(projection):
-            return 8
-    return 4
+    different, of = network.weights
+    own = np.array([weights.own for weights in different], dtype=bool)
+    has_synapses = network.most_synapses > 0
+    return 8 if own[of][has_synapses].any() else 4
 
 
 def _narrow_unit(weights: set[float], from_synapses: float, in_all: float) -> float:

@@ -113,7 +113,7 @@ class PublishedRun:
         return replace(self, nodes=nodes, ranks=ranks, seconds=None, shared_cores=None)
 
 
-class _Network(BaseModel):
+class _Network(BaseModel, defer_build=True):
     """A row of networks.csv: what a published network is, beside its size and rate."""
 
     network: str
@@ -179,7 +179,7 @@ EVENTS = "equivalent synaptic events per wall-clock s"
 QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)
 
 
-class _Point(BaseModel):
+class _Point(BaseModel, defer_build=True):
     """A row of points.csv; `anchor` and `aspects` are those of PublishedRun."""
 
     series: str
@@ -242,7 +242,7 @@ class _Point(BaseModel):
         return self.value
 
 
-class OwnRun(BaseModel):
+class OwnRun(BaseModel, defer_build=True):
     """A row of a user's runs; `communicate`: seconds per simulated second of exchanges."""
 
     nodes: Count

@@ -7,6 +7,7 @@ schedule would make of them is a bound, or a replay of their cycle times (replay
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -220,7 +221,7 @@ def _did_fit(run: PublishedRun, room: Value, own: Sequence[PublishedRun]) -> boo
     """Whether a network as large ran on no more nodes of the machine, with the same memory."""
     measured = [other for other in own if other.machine.name == run.machine.name]
     if not run.machine.is_offer:
-        of_profile = machines.filled(machines.load(run.machine.name)).values.get(MEMORY)
+        of_profile = _memory_of(run.machine.name)
         if of_profile is not None and of_profile.agrees(room):
             measured += [
                 other for other in points.published() if other.machine.name == run.machine.name
@@ -232,6 +233,12 @@ def _did_fit(run: PublishedRun, room: Value, own: Sequence[PublishedRun]) -> boo
         and other.nodes <= run.nodes
         for other in measured
     )
+
+
+@cache
+def _memory_of(machine: str) -> Value | None:
+    """The memory of a node of a measured machine; None where nobody knows it."""
+    return machines.filled(machines.load(machine)).values.get(MEMORY)
 
 
 def may_not_fit(

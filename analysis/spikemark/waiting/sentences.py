@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spikemark.network.description import Projection, read_description
+import numpy as np
+
+from spikemark.network.description import read_description
 from spikemark.network.schedules import SCHEDULES, MeetingPlan
 from spikemark.quantities.quantity import Quantity
 from spikemark.quantities.words import (
@@ -331,12 +333,12 @@ def small_delay_ratio(run: CycleTrace) -> str:
     network = description.network
     step_ms = description.time.resolution_ms
 
-    def joins_areas(projection: Projection) -> bool:
-        return any(source != target for source, target in network.pairs(projection))
-
-    between_areas = [p for p in network.projections if joins_areas(p)]
-    shortest = min(between_areas, key=lambda p: p.delay.steps(step_ms)[0])
-    field = f"network.projections.{network.projections.index(shortest)}.delay.min"
+    area = np.array(network.area_of)
+    projection, source, target = network.connections
+    between_areas = np.unique(projection[area[source] != area[target]]).tolist()
+    least = min(between_areas, key=lambda number: description.delays[number][0])
+    shortest = network.projections[least]
+    field = f"network.projections.{least}.delay.min"
     why = f"{field} is missing, so its delays begin at {step_ms:g} ms"
     if shortest.delay.min is not None:
         why = f"{field} is {shortest.delay.min:g} ms"

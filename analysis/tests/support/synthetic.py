@@ -216,11 +216,10 @@ def _per_rank(counts, times, windows: int) -> pd.DataFrame:
 def _lanes(run: dict, ranks: int, cycles: int, window: int, totals: dict) -> list[dict]:
     """The lanes of a record: one, or with the structure-aware schedule two."""
     description = read_description(run)
-    within, between = [], []
-    for number, projection in enumerate(description.network.projections):
-        pairs = description.network.pairs(projection)
-        is_within = all(source == target for source, target in pairs)
-        (within if is_within else between).append(number)
+    area = np.array(description.network.area_of)
+    projection, source, target = description.network.connections
+    between = np.unique(projection[area[source] != area[target]]).tolist()
+    within = np.setdiff1d(np.arange(len(description.network.projections)), between).tolist()
     if run["schedule"] != "structure_aware":
         every = range(len(description.network.projections))
         return [_lane(description, run, "world", 1, every, ranks, ranks, cycles, totals)]
