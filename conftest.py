@@ -74,10 +74,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = asked
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection() -> None:
     """Keeps Python from searching all modules and tests for what is unused, again and again."""
-    gc.collect()
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on, it searches what tests make; modules and tests stay."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -41,7 +41,7 @@ def network(sources, targets, indegree, delay=SHORT, **fields):
 OWN = {"mean": 1, "sd": 0.1, "classes": 0}
 #: Description, ranks, threads, size of the last cache, and whether the ring is inside it.
 RUNS = {
-    "lists of 1000": (network(400, 2000, 200), 1, 1, 1 << 18, True),
+    "lists of 1000": (network(200, 1000, 200), 1, 1, 1 << 17, True),
     "ring outside": (network(500, 2000, 50, LONG), 1, 1, 1 << 18, False),
     "lists of 8": (network(10_000, 2000, 40), 1, 1, 1 << 19, True),
     "two ranks, own weights": (network(2000, 2000, 100, weight=OWN), 2, 1, 1 << 18, True),
@@ -68,7 +68,7 @@ def test_misses_follow_from_the_counts(name, tmp_path):
     ring = outcome.events["DLmw"] / outcome.synaptic_events
     assert ring < 0.02 if inside else 0.2 < ring < 0.95
     if name == "lists of 1000":  # only delivery and only the measured part: one write for a synapse
-        assert outcome.synaptic_events == 20 * 400 / 10 * 1000
+        assert outcome.synaptic_events == 20 * 200 / 10 * 1000
         assert outcome.synaptic_events <= outcome.events["Dw"] < 1.05 * outcome.synaptic_events
 
 

@@ -43,9 +43,11 @@ rule compared:
 QUICK = {
     "experiment": "smoke",
     "ranks": 1,
+    "grid": [{"schedule": "conventional"}],
     "set": {"time.simulate_ms": 10},
     "results": "results/quick",
 }
+GRID = "[{schedule: conventional}]"  #: one run of `smoke` on one rank
 OWN = {
     "name": "own",
     "title": "An experiment that stands in the configuration",
@@ -77,7 +79,7 @@ def test_a_workflow_uses_two_experiments_as_modules(folder):
     (own,) = (folder / "results" / "own").iterdir()
     assert (own / "report.html").is_file() and (folder / "compared.txt").is_file()
     names = [path.name for path in folder.glob("results/**/runs/*")]
-    assert len(names) == 6
+    assert len(names) == 3
     for beginning in ("conventional-r1-s1-", "structure_aware-D5-r2-s1-"):
         assert sum(name.startswith(beginning) for name in names) == 1
     # Rules of the user's own have the environment that Snakemake was started in, and a pointer.
@@ -142,15 +144,18 @@ def test_a_dry_run_names_each_run_by_schedule_ranks_and_seed(tmp_path):
 
 
 def test_results_lie_where_the_user_stands_for_sweep_and_for_snakemake(tmp_path):
-    words = ["sweep", "smoke", "--set", "ranks=1", "--set", "time.simulate_ms=10", "--again", "0"]
+    words = ["sweep", "smoke", "--again", "0"]
+    for setting in ("ranks=1", f"grid={GRID}", "time.simulate_ms=10"):
+        words += ["--set", setting]
     done = run(sys.executable, "-m", "spikemark", *words, cwd=tmp_path, **OPEN_MPI)
     assert done.returncode == 0, done.stderr
     options = ["--snakefile", str(ROOT / "Snakefile"), "--config", "experiment=smoke"]
-    same = snakemake(tmp_path, *options, "ranks=1", "set={time.simulate_ms: 10}", "-n")
+    changes = ("ranks=1", f"grid={GRID}", "set={time.simulate_ms: 10}")
+    same = snakemake(tmp_path, *options, *changes, "-n")
     assert same.returncode == 0, same.stderr
     assert "Measure" not in same.stdout + same.stderr
     (results,) = (tmp_path / "results" / "smoke").iterdir()
-    assert len(list(results.glob("runs/*/record.json"))) == 4
+    assert len(list(results.glob("runs/*/record.json"))) == 1
 
 
 #: What Snakemake asks of conda, and how it starts a command in an environment.
@@ -171,7 +176,8 @@ def test_conda_is_used_where_it_is_asked_for_and_then_for_every_program(tmp_path
     script(place / "python", note, f'exec {sys.executable} "$@"')
     script(tmp_path / "bin" / "conda", CONDA.replace("FOLDER", str(tmp_path)))
     (tmp_path / "bin" / "activate").write_text(f"PATH={place}:$PATH; CONDA_PREFIX={place.parent}")
-    words = ["--snakefile", str(ROOT / "Snakefile"), "--config", "experiment=smoke", "ranks=1"]
+    words = ["--snakefile", str(ROOT / "Snakefile"), "--config", "experiment=smoke"]
+    words += ["ranks=1", f"grid={GRID}"]
     path = f"{tmp_path}/bin:{Path(sys.executable).parent}:/usr/bin:/bin"
     done = snakemake(tmp_path, *words, "--software-deployment-method", "conda", PATH=path)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -59,10 +59,10 @@ def started(command: list[str], **environment: str) -> subprocess.Popen:
     return subprocess.Popen([*INTERRUPTED, *command], env={**os.environ, **environment}, **streams)
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_miniapp_accepts_every_description(name, every, tmp_path):
-    """By day every fourth; test_experiments.py asks of all of them whether they are possible."""
+    """By day every eighth; test_experiments.py asks of all of them whether they are possible."""
     descriptions = {
         str([run.fields, run.ranks, run.threads]): run for run in expand(load_experiment(name))
     }
@@ -208,8 +208,8 @@ def test_a_failed_run_is_named_and_the_rest_goes_on(engine, tmp_path):
 
 @pytest.fixture
 def endless(tmp_path):
-    """An experiment of four runs, and a mini-app that notes its starts and never ends."""
-    file, results = experiment(tmp_path, ranks=1, grid=CONVENTIONAL, repetitions=4)
+    """An experiment of two runs, and a mini-app that notes its starts and never ends."""
+    file, results = experiment(tmp_path, ranks=1, grid=CONVENTIONAL, repetitions=2)
     program = script(
         tmp_path / "endless", f"echo >> {tmp_path}/started", f"exec -a endless-{tmp_path} sleep 600"
     )
@@ -263,7 +263,7 @@ def test_what_is_interrupted_or_killed_leaves_nothing_and_goes_on(end, endless, 
     assert not any(results.path.glob("failed/*"))
     done = snakemake(file, results, *WITHOUT_REPORT)
     assert done.returncode == 0, done.stderr
-    assert len(records(results)) == 4
+    assert len(records(results)) == 2
 
 
 @pytest.mark.nightly

@@ -116,7 +116,11 @@ BAD = [
     ("network", sets(network__populations__0__size=2_000_000_000)),
     (
         "network",
-        sets(network__populations__0__size=3000, network__projections__0__delay__max=99999),
+        sets(
+            network__populations__0__size=3000,
+            network__projections__0__delay__max=20,
+            network__projections__0__weight={"mean": 1000, "sd": 9, "classes": 4096},
+        ),
     ),
     ("record.counters.1", sets(record__counters=["cycles", "joy"])),
     ("record.counters", sets(record__counters=["cycles", "cycles"])),
@@ -184,6 +188,9 @@ def refused(place):
 
 RUN = ("run.json", "--out", "run")
 CASES = [pytest.param(*case, id=f"{number}-{case[0]}") for number, case in enumerate(BAD)]
+#: As many delays as do not fit a synapse even without classes of weights: room for 8 GB of input.
+DELAYS = sets(network__populations__0__size=3000, network__projections__0__delay__max=99999)
+CASES.append(pytest.param("network", DELAYS, id="delays-network", marks=pytest.mark.nightly))
 
 
 @pytest.mark.parametrize(("field", "arguments"), CASES)

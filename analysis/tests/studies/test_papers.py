@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import swept
 
 from spikemark import machines
 from spikemark.machines.values import Values
@@ -14,10 +15,14 @@ from spikemark.prediction.partition import graph, methods, routed
 from spikemark.prediction.partition.methods import divide
 from spikemark.prediction.partition.routing import Grid
 from spikemark.prediction.partition.traffic import ExpectedTraffic as Routes
+from spikemark.running import sweeps
 from spikemark_studies import claims, du, music, profiles, routing, shehzad, study
 from spikemark_studies.claims import Answered, Judged
 from spikemark_studies.published import papers
 from spikemark_studies.study import Runs
+
+#: Draws of what is uncertain of a network: a quarter of those of a study, and as undecided.
+FEW_NETWORKS = 16
 
 
 def answers(name: str, runs: Runs) -> dict[str, Judged | Answered]:
@@ -108,7 +113,9 @@ def simulated(tmp_path_factory):
     for name, experiments in small.items():
         folder = tmp_path_factory.mktemp(name)
         paper = study.load_paper(name).model_copy(update={"experiments": experiments})
-        with open(folder / "log", "w") as log:
+        with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sweeps, "_snakemake", swept.simulated_here)
+            patch.setattr(music, "DRAWN_NETWORKS", FEW_NETWORKS)
             found[name] = study.carry_out(
                 name, study.answer_functions(name), True, None, folder, log, paper
             )

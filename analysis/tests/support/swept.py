@@ -9,6 +9,8 @@ from synthetic import write_run
 from spikemark.records.results import Results
 from spikemark.running import sweeps
 from spikemark.running.experiments import Experiment, RunSpec, expand
+from spikemark.running.progress import Progress
+from spikemark.running.simulation.run import simulate_planned
 
 OPTIONS = {"areas": 2, "neurons_per_area": 60, "indegree": 10, "simulate_ms": 10}
 PLAIN = {
@@ -43,3 +45,15 @@ def write(results: Results, run: RunSpec, **options) -> Path:
         "launch": {},
     }
     return write_run(results.run(run.id), description=description, **{**ways, **how, **options})
+
+
+def simulated_here(results: Results, progress: Progress) -> int:
+    """In place of Snakemake, whose start takes longer than several of such runs: simulates the runs
+    of an experiment in this process.
+    """
+    experiment = sweeps.WorkflowConfig(str(results.experiment)).experiment()
+    runs = sweeps.planned(experiment, results).runs
+    sweeps.plan(experiment, runs, results)
+    for run in runs:
+        simulate_planned(results, run.id)
+    return 0

@@ -14,7 +14,6 @@ from pathlib import Path
 import brute_force
 import numpy as np
 import pandas as pd
-from scipy.signal import lfilter
 from small_network import describe
 
 from spikemark.core.fields import assign
@@ -60,6 +59,8 @@ def compute_times(
     rng = np.random.default_rng(seed)
     noise = rng.standard_normal((ranks, cycles))
     if ar1:
+        from scipy.signal import lfilter  # takes longer to import than all else here
+
         noise[:, 1:] *= np.sqrt(1 - ar1**2)
         noise = lfilter([1], [1, -ar1], noise, axis=1)  # each cycle from the one before
     means = mean_s * (1 + rank_sd * rng.standard_normal((ranks, 1)))

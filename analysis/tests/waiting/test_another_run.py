@@ -82,7 +82,7 @@ def check(inside):
 @pytest.mark.parametrize(("ranks", "work_sd"), half_by_night([2, ENOUGH_RANKS, 32], [0.0, 0.3]))
 @pytest.mark.slow
 def test_another_run_is_inside_the_interval(ranks, work_sd):
-    check(held(ranks, work_sd, RANK_SD_VIRTUAL, pairs=40))
+    check(held(ranks, work_sd, RANK_SD_VIRTUAL, pairs=20))
 
 
 @pytest.mark.nightly
