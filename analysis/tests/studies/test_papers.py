@@ -25,6 +25,11 @@ from spikemark_studies.study import Runs
 FEW_NETWORKS = 16
 
 
+def few_networks(machine: str, nodes: int) -> list[Collectives]:
+    """In place of profiles.drawn_interconnects, for what is tested with few draws."""
+    return profiles.drawn_interconnects(machine, nodes, FEW_NETWORKS)
+
+
 def answers(name: str, runs: Runs) -> dict[str, Judged | Answered]:
     """Of every claim and finding of a study by its function."""
     paper, functions = study.load_paper(name), study.answer_functions(name)
@@ -115,7 +120,7 @@ def simulated(tmp_path_factory):
         paper = study.load_paper(name).model_copy(update={"experiments": experiments})
         with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as patch:
             patch.setattr(sweeps, "_snakemake", swept.simulated_here)
-            patch.setattr(music, "DRAWN_NETWORKS", FEW_NETWORKS)
+            patch.setattr(music, "drawn_interconnects", few_networks)
             found[name] = study.carry_out(
                 name, study.answer_functions(name), True, None, folder, log, paper
             )
