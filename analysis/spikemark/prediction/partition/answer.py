@@ -330,6 +330,12 @@ def _method_table(results: Sequence[ExpectedTraffic]) -> Table:
         ROUTE,
         f"Best: the lowest peak among those with at most {EVEN:g} times the share on a rank.",
     ]
+    rates_hz = results[0].graph.rates_hz
+    if rates_hz.min() < rates_hz.max():
+        notes.append(
+            f"Routes say nothing of rates, here {rates_hz.min():g} to {rates_hz.max():g} spikes/s:"
+            " with --method, the table has the words that a rank sends."
+        )
     absent = [
         f"{name} (pip install {method.library})"
         for name, method in METHODS.items()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spikemark.network import placement_file
-from spikemark.network.presets import voxels
+from spikemark.network.presets import mam_benchmark, voxels
 from spikemark.prediction.partition.methods import METHODS
 
 
@@ -133,3 +133,15 @@ def test_bad_graphs(spikemark, tmp_path, given, field):
     path.write_text(json.dumps(given))
     status, output, errors = spikemark("partition", path, "--ranks", 2)
     assert (status, output) == (2, "") and field in errors and str(path) in errors
+
+
+@pytest.mark.parametrize("rates", [(4, 20), (4, 4)])
+def test_the_screen_says_that_routes_hold_no_rates_where_these_differ(spikemark, tmp_path, rates):
+    description = mam_benchmark.describe(areas=2, neurons_per_area=100, indegree=10)
+    for population, rate_hz in zip(description["network"]["populations"], rates, strict=True):
+        population["neuron"]["rate_hz"] = rate_hz
+    path = tmp_path / "rates.json"
+    path.write_text(json.dumps(description))
+    status, output, _ = spikemark("partition", path, "--ranks", 2)
+    assert status == 0
+    assert ("4 to 20 spikes/s" in output) == (rates == (4, 20))
