@@ -445,7 +445,7 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
         fluctuation = {name: share * count for name, count in _summed(deliver, update).items()}
         thread_wait = _summed(thread_wait, fluctuation)
-        thread_wait["meet"] = np.ones(loads.ranks)
+        thread_wait["meet"] = np.full(loads.ranks, np.log2(node.threads))
     return {
         "deliver": deliver,
         "update": update,
