@@ -2,7 +2,7 @@
 
 `spikemark score --fit FILE` writes what `spikemark.prediction` reads from its own spreads.yaml: log
 SDs of effects by part, aspect and program, with the number of effects behind each, and costs of a
-program on a core of 2.25 GHz. Whoever wants to predict with new ones puts the file there.
+program on a core of REFERENCE_GHZ. Whoever wants to predict with new ones puts the file there.
 """
 
 import datetime
@@ -18,7 +18,7 @@ from spikemark.prediction import anchors, points, program_costs
 
 ABOUT = (
     "Written by `spikemark score --fit`; spreads: log SD of effects by part, aspect, program, and"
-    " how many are known; costs: s on a core of 2.25 GHz."
+    f" how many are known; costs: s on a core of {program_costs.REFERENCE_GHZ:g} GHz."
 )
 
 

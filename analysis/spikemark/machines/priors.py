@@ -4,11 +4,13 @@ The assumptions are the rows of priors.yaml beside this file, whose head says wh
 Kernel times are those of a reference profile.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
+
+import numpy as np
 
 from spikemark.core.yaml_file import read_yaml
 
@@ -22,6 +24,7 @@ SYNAPSE_BYTES = 8.0
 #: Bytes of a line of the caches where the profile does not state them.
 LINE_BYTES = 64
 KERNELS = "kernels."
+FULL_NODE = ".full_node."  #: in paths of kernels with all cores at work
 
 _Group = TypeVar("_Group", MachinePart, Link)
 
@@ -85,10 +88,11 @@ def filled(machine: Profile | MachineOfParts) -> Profile | MachineOfParts:
         )
     machine.refuse_accelerators()
     known = {path: value.value for path, value in machine.values.items()}
+    measured = {path for path, value in machine.values.items() if value.kind == "measured"}
     assumptions = {}
     for row in _table()["rows"]:
         path = row["path"]
-        if path not in known and _applies(row, known):
+        if path not in known and _applies(row, known, measured):
             assumptions[path] = _assumption(row, known)
             known[path] = assumptions[path].value
     return machine.assume_all(assumptions | _kernels(machine, known))
@@ -99,8 +103,14 @@ def _filled_groups(groups: Mapping[str, _Group]) -> dict[str, _Group]:
     return {name: replace(group, profile=filled(group.profile)) for name, group in groups.items()}
 
 
-def _applies(row: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
-    """True if a row holds for a machine with these values, by path."""
+def _applies(
+    row: Mapping[str, Any], known: Mapping[str, Any], measured: Container[str] = ()
+) -> bool:
+    """True if a row holds for a machine with these values, by path; `measured`: paths of those that
+    are measured.
+    """
+    if "measured" in row and row["measured"] not in measured:
+        return False
     conditions = row.get("when", {}).items()
     if not all(known.get(path) in texts for path, texts in conditions):
         return False
@@ -155,9 +165,9 @@ def _kernels(machine: Profile, known: Mapping[str, Any]) -> dict[str, Assumption
     for path in _reference_values():
         if not path.startswith(KERNELS) or path in known:
             continue
-        busy_cores = known.get("node.cores", 1) if ".full_node." in path else 1
+        busy_cores = known.get("node.cores", 1) if FULL_NODE in path else 1
         bandwidth = known["node.bandwidth" if busy_cores > 1 else "node.bandwidth_core"]
-        time = by_clock(path, known["node.clock"])
+        time = by_clock(path, known)
         if path.endswith(".t_next"):
             time = max(time, SYNAPSE_BYTES * busy_cores / bandwidth)
         if path.endswith(".t_first"):  # a list takes a line
@@ -169,18 +179,48 @@ def _kernels(machine: Profile, known: Mapping[str, Any]) -> dict[str, Assumption
     return assumptions
 
 
-def by_clock(path: str, clock_ghz: float) -> float:
-    """Time of a kernel on a core of this clock, in ns, if that were all that differs from the
-    reference machine. The latency of the memory, in `t_first`, is much the same everywhere.
+def clock_at_work(clock: Any, turbo: Any, share: Any, busy: float = 1.0) -> Any:
+    """Clock of cores at work, in the unit of both clocks; a number, or draws.
+
+    Data sheets state the base clock, which all cores keep even at the worst load, and the turbo
+    clock of one core. All cores at once run between both, and fewer of them faster.
+
+    Args:
+        clock: base clock.
+        turbo: turbo clock; one below the base clock is none.
+        share: of the step between both that all cores reach.
+        busy: share of the cores that are at work.
 
     Example:
-        >>> times = [by_clock("kernels.one_core.t_next", clock) for clock in (1.5, 3.0)]
+        >>> float(clock_at_work(clock=2.0, turbo=3.0, share=0.5))
+        2.5
+        >>> float(clock_at_work(clock=2.0, turbo=3.0, share=0.5, busy=0.5))
+        2.75
+    """
+    lost = (1 - np.minimum(share, 1.0)) * busy
+    return clock + np.maximum(turbo - clock, 0.0) * (1 - lost)
+
+
+def by_clock(path: str, known: Mapping[str, Any]) -> Any:
+    """Time of a kernel in ns, if the clock of cores at work were all that differs from the
+    reference machine. The latency of the memory, in `t_first`, is much the same everywhere.
+
+    `known`: values of a filled machine, by path; numbers, or draws of clocks.
+
+    Example:
+        >>> slow = {"node.clock": 2.0, "node.clock_turbo": 3.0, "node.clock_share": 0.5}
+        >>> fast = {"node.clock": 5.0, "node.clock_turbo": 5.0, "node.clock_share": 0.5}
+        >>> times = [by_clock("kernels.full_node.t_next", clocks) for clocks in (slow, fast)]
         >>> round(times[0] / times[1], 6)
         2.0
     """
     reference_ns, reference_ghz = _reference_time(path)
     if path.endswith(".t_first"):
         return reference_ns
+    busy = 1.0 if FULL_NODE in path else 1 / known.get("node.cores", 1)
+    clock_ghz = clock_at_work(
+        known["node.clock"], known["node.clock_turbo"], known["node.clock_share"], busy
+    )
     return reference_ns * reference_ghz / clock_ghz
 
 

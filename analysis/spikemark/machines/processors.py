@@ -43,7 +43,7 @@ CHANNELS, PEAK = "node.memory_channels", "node.bandwidth_peak"
 CONTRADICTS = 1.1
 #: Words that vendors write and names of sheets do not have.
 WORDS_OF_VENDORS = (
-    *("amd", "intel", "nvidia", "processor", "cpu", "r", "tm"),
+    *("amd", "ampere", "intel", "nvidia", "processor", "cpu", "r", "tm"),
     *("platinum", "gold", "silver", "bronze", "scalable"),
 )
 #: How much a word is like the name of a family of processors that may be meant.

@@ -57,6 +57,7 @@ _NOT_NEEDED = "not known to be needed"
 #: What is never measured, and why.
 UNKNOWN = {
     "node.bandwidth_peak": _DATA_SHEET,
+    "node.clock_share": "the clock that is measured is that of all cores at work",
     "node.clock_turbo": _DATA_SHEET,
     "node.memory_channels": _DATA_SHEET,
     "power.core_alone": "not measured apart from other cores",

@@ -153,9 +153,9 @@ def _fitted(timed: list[TimedRun], profile: Profile, site: Site) -> dict[str, fl
             times[f"kernels.{group}.{name}"] = ns
     values = {path: Value(ns, "ns", "measured", "") for path, ns in times.items()}
     machine = profile.with_values(values)
-    for way, part, name in (
-        (ALL_THREADS, "thread_wait", "meet"),
-        (ALL_RANKS, "exchange", "exchange"),
+    for way, part, name, times_a_cycle in (
+        (ALL_THREADS, "thread_wait", "meet", math.log2(site.cores)),
+        (ALL_RANKS, "exchange", "exchange", 1.0),
     ):
         unexplained_s = [
             _spent(run, part) - _predicted(run, part, machine)
@@ -163,7 +163,8 @@ def _fitted(timed: list[TimedRun], profile: Profile, site: Site) -> dict[str, fl
             if run_way == way
         ]
         if unexplained_s:
-            times[f"kernels.full_node.{name}"] = 1e9 * max(0.0, float(np.median(unexplained_s)))
+            seconds = max(0.0, float(np.median(unexplained_s))) / times_a_cycle
+            times[f"kernels.full_node.{name}"] = 1e9 * seconds
     return times
 
 

@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -326,29 +327,49 @@ def parts(run: PublishedRun, costs: Array) -> Array:
     return part_s
 
 
-def _drawn_parts(
-    run: PublishedRun, costs: Array, recorder: draws.Recorder, absorbed: frozenset[str]
-) -> Array:
-    """The same with draws of what is not known of the machine, [part, draw].
+def _drawn_machine(
+    run: PublishedRun, recorder: draws.Recorder, absorbed: frozenset[str]
+) -> PublishedRun:
+    """A run with draws of what is not known of its machine.
 
     `absorbed`: names of draws of machines that were run: what these values are is part of what the
     runs took, so they have their medians.
     """
     values: dict[str, draws.Draws] = {}
-    of_run = [uncertain for uncertain in _deciding(run) if uncertain.name not in absorbed]
-    for uncertain in of_run:
+    for uncertain in chain(*_open_values(run, absorbed)):
         middle = getattr(run.machine, uncertain.field)
         values[uncertain.field] = recorder(
             uncertain.name, middle, uncertain.low, uncertain.high, uncertain.value
         )
     machine: Any = replace(run.machine, **values)  # type: ignore[arg-type]  # draws for numbers
-    counts = growth.counts(replace(run, machine=machine))
+    return replace(run, machine=machine)
+
+
+def _open_values(
+    run: PublishedRun, absorbed: frozenset[str]
+) -> tuple[list[UncertainValue], list[UncertainValue]]:
+    """What is not known of the nodes of a machine, and of its network, and not part of what runs
+    took.
+    """
+    left_open = [uncertain for uncertain in _deciding(run) if uncertain.name not in absorbed]
+    of_nodes = [value for value in left_open if value.field not in BETWEEN_NODES]
+    of_network = [value for value in left_open if value.field in BETWEEN_NODES]
+    return of_nodes, of_network
+
+
+def _drawn_parts(
+    run: PublishedRun, costs: Array, recorder: draws.Recorder, absorbed: frozenset[str]
+) -> Array:
+    """The same with draws of what is not known of the machine, [part, draw]; `absorbed`: see
+    `_drawn_machine`.
+    """
+    counts = growth.counts(_drawn_machine(run, recorder, absorbed))
     cost_s = [
         np.broadcast_to(count * np.exp(cost), draws.N)
         for count, cost in zip(counts, costs, strict=True)
     ]
     part_s: Array = find(run.program).of_part @ np.array(cost_s)
-    of_nodes = [value for value in of_run if value.field not in BETWEEN_NODES]
+    of_nodes, _ = _open_values(run, absorbed)
     return part_s * _unstated_factor(run, recorder, of_nodes)
 
 
@@ -504,8 +525,7 @@ def predicted(
         raise ValueError("targets: expected on one machine")
     offers, state = _inferred(anchors, spread)
     measured = offers.measured
-    on_offers = [run for run in anchors if run.machine.is_offer]
-    absorbed = frozenset(value.name for run in on_offers for value in _deciding(run))
+    absorbed = frozenset(value.name for run in anchors for value in _deciding(run))
     known = StartingPoint(anchors, offers, state, absorbed)
     recorder = draws.Recorder()
     machine = targets[0].machine
@@ -533,12 +553,17 @@ def predicted(
             times *= middle_s / np.median(alike.sum(axis=0) * of_run)
         else:
             times *= _factor_of_like_machines(run, near, logs, known)
+        doubt = np.ones(draws.N)
+        least_s = growth.least_exchange_s(run)
+        if run.machine.is_offer:
+            of_nodes, of_network = _open_values(run, absorbed)
+            doubt = _unstated_factor(run, recorder, of_network)
+            least_s = growth.least_exchange_s(_drawn_machine(run, recorder, absorbed))
+            least_s = least_s * _unstated_factor(run, recorder, of_nodes)  # as all of its times
         kernel.append(times[0])
-        exchange.append(times[1])
+        exchange.append(np.maximum(times[1], least_s / of_run))
         noise.append(of_run)
-        of_network = [value for value in _deciding(run) if value.field in BETWEEN_NODES]
-        open_values = [value for value in of_network if value.name not in absorbed]
-        doubts.append(_unstated_factor(run, recorder, open_values if run.machine.is_offer else []))
+        doubts.append(doubt)
     return AnchoredTimes(
         np.array(kernel),
         np.array(exchange),
@@ -556,7 +581,7 @@ class StartingPoint(NamedTuple):
     anchors: Sequence[PublishedRun]
     offers: "OfferedMachines"
     state: State  #: what the anchors say
-    absorbed: frozenset[str]  #: see _drawn_parts
+    absorbed: frozenset[str]  #: see _drawn_machine
 
 
 def _drawn_times(

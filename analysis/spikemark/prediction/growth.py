@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from spikemark.machines import priors
 from spikemark.models.loggp import CROWD
 
 from .points import EXTERNAL_HZ, PublishedRun
@@ -24,7 +25,6 @@ Amount = float | Array  #: a number, or an array of ranks or draws
 #: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
 ONE_THREAD = 0.70  #: ranks of one thread
 ACROSS_SOCKETS = 1.45  #: ranks that do not fit into a socket
-TURBO_SHARE = 0.5  #: of a single core's turbo clock beyond the base clock, that few cores reach
 MAX_CACHE_CORES = 4.0  #: a core uses the cache of so many, if the others are idle
 #: Sizes of NEST's data in memory, in bytes.
 NEURON_BYTES = 600
@@ -154,6 +154,32 @@ def _messages_s(run: PublishedRun, cycles: float, messages: Amount) -> Amount:
     return 1e-6 * (between * machine.gap_us + within * machine.latency_node_us + first_us)
 
 
+def least_exchange_s(run: PublishedRun) -> Amount:
+    """Seconds per simulated second that no exchange of a run can be shorter than.
+
+    In each cycle, something of every node reaches every other one. That takes a message in each of
+    log2 rounds, each after the one before, or one to every other node, all at once but for the gap
+    between them. Programs that exchange with some nodes alone need a message at least.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from spikemark.prediction import points
+        >>> run = next(run for run in points.published() if run.program == "nest")
+        >>> slow = replace(run.machine, latency_us=50.0, gap_us=9.0)
+        >>> run = replace(run.with_nodes(4), machine=slow)
+        >>> round(float(least_exchange_s(run)) * run.network.cycle_ms, 3)  # ms of a cycle
+        0.068
+    """
+    if run.nodes == 1:
+        return 0.0
+    latency_us, gap_us = run.machine.latency_us, run.machine.gap_us
+    call_us: Amount = np.asarray(latency_us, dtype=float)
+    if run.program == NEST.name:
+        one_to_each_us = latency_us + (run.nodes - 2) * gap_us
+        call_us = np.minimum(np.log2(run.nodes) * latency_us, one_to_each_us)
+    return 1e-6 * (1e3 / run.network.cycle_ms) * call_us
+
+
 def _misses(run: PublishedRun, neurons: Amount) -> tuple[Amount, Amount]:
     """Shares of neuron steps and of synaptic events that miss the last-level cache of a core, which
     has so many neurons.
@@ -183,16 +209,17 @@ def _misses(run: PublishedRun, neurons: Amount) -> tuple[Amount, Amount]:
 def _slowness(run: PublishedRun) -> Amount:
     """Factor of the kernel's costs on a core: of its clock, and of the threads of a rank.
 
-    Idle cores leave clock and bandwidth to the others, which then reach their turbo clock. NEST's
-    ranks of one thread share nothing; ranks across sockets reach for remote memory.
+    Idle cores leave clock and bandwidth to the others (priors.clock_at_work). NEST's ranks of one
+    thread share nothing; ranks across sockets reach for remote memory.
     """
     machine = run.machine
     busy = 1.0
     if machine.cores > 1:
         busy = min(run.cores / (run.nodes * machine.cores), 1.0)
-    gain_ghz = TURBO_SHARE * (machine.turbo_ghz - machine.clock_ghz)
-    clock_ghz = machine.clock_ghz + gain_ghz * (1 - busy)
-    slower = REFERENCE_GHZ / clock_ghz
+    clock_ghz = priors.clock_at_work(
+        machine.clock_ghz, machine.turbo_ghz, machine.clock_share, busy
+    )
+    slower: Amount = REFERENCE_GHZ / clock_ghz
     if run.program == NEST.name and run.threads == 1 and run.ranks > 1:
         return slower * ONE_THREAD
     if machine.sockets > 1 and run.threads > machine.cores / machine.sockets:

@@ -6,17 +6,18 @@ where that is on the safe side: better data never make a time longer, and worse 
 shorter. So of a machine that is faster than its data, only what falls short counts as a difference;
 of one that is slower, only what is better.
 
-What is judged is what models take: of the last cache, that of a core, whatever the size of a slice.
+What is judged is what models take: of the last cache, that of a core, whatever the size of a slice;
+of the base clock, that of cores which are all at work.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from .published_machine import PublishedMachine, UncertainValue, measured_machine
 
 #: Fields that decide about a part, and whether a larger value is better (1) or worse (-1).
 BETTER = {
-    "kernel": {"clock_ghz": 1, "turbo_ghz": 1, "l3_kib": 1, "l3_cores": -1},
+    "kernel": {"clock_ghz": 1, "turbo_ghz": 1, "clock_share": 1, "l3_kib": 1, "l3_cores": -1},
     "exchange": {
         "latency_us": -1,
         "latency_node_us": -1,
@@ -31,11 +32,14 @@ TOGETHER = (("l3_kib", "l3_cores"),)
 BETWEEN_NODES = {"latency_us", "gap_us", "bandwidth_gb", "congestion"}
 SIGN = {field: sign for fields in BETTER.values() for field, sign in fields.items()}
 #: The measured machine that states least (a test): the spread of an effect holds for what it lacks.
-LEAST_STATED = "dpsnn-westmere-ib"
+LEAST_STATED = {"kernel": "epyc-vm", "exchange": "dpsnn-westmere-ib"}
 FOR_EACH_MISSING = 0.7  #: share of an effect that is left for each value that is not stated
 WIDER = 1.05  #: spread of an effect for each field that is not stated, over that without
 ROUNDING = 1e-9  #: logarithm of a ratio of two numbers that are the same
 LENGTH = 0.3  #: sum of the logarithms of differences at which an effect is the e-th part
+#: The same of cores and sockets: times are those of a core, and their number says less of these
+#: than what a core has.
+LENGTH_OF_CORES = 1.0
 
 
 def likeness(
@@ -43,6 +47,9 @@ def likeness(
 ) -> tuple[float, float]:
     """Share of the effect of a measured machine on another one: 1 for the same data, else less;
     and what it would be if values that the other one does not state were those of the measured one.
+
+    What it does not state is taken as it is assumed: an unknown latency is no reason to be like the
+    slowest network.
 
     Both are 0 where the measured machine states nothing.
 
@@ -65,15 +72,21 @@ def likeness(
     if not stated:
         return 0.0, 0.0
     missing = [field for field in stated if field not in machine.stated]
-    difference = abs(math.log(machine.cores / measured.cores))
-    difference += abs(math.log(machine.sockets / measured.sockets))
+    apart = abs(math.log(machine.cores / measured.cores))
+    apart += abs(math.log(machine.sockets / measured.sockets))
+    known, assumed = 0.0, 0.0  # differences
     for fields in _judged(BETTER[part]):
-        if fields.isdisjoint(stated) or not fields.isdisjoint(missing):
+        if fields.isdisjoint(stated):
             continue
         advantage = _advantage(machine, measured, fields)
-        difference += max(0.0, advantage if slow else -advantage)
-    alike = math.exp(-difference / LENGTH)
-    return alike * FOR_EACH_MISSING ** len(missing), alike
+        difference = max(0.0, advantage if slow else -advantage)
+        if fields.isdisjoint(missing):
+            known += difference
+        else:
+            assumed += difference
+    alike_at_most = math.exp(-known / LENGTH - apart / LENGTH_OF_CORES)
+    alike = alike_at_most * math.exp(-assumed / LENGTH)
+    return alike * FOR_EACH_MISSING ** len(missing), alike_at_most
 
 
 def is_as_good(machine: PublishedMachine, other: PublishedMachine, nodes: int = 2) -> bool:
@@ -111,14 +124,22 @@ def _judged(fields: Iterable[str]) -> list[frozenset[str]]:
     return [frozenset(group) for group in groups.values()]
 
 
+def _judged_as(machine: PublishedMachine, field: str) -> float:
+    """The number by which a field of a machine is judged: of the base clock, that at work."""
+    return machine.full_ghz if field == "clock_ghz" else float(getattr(machine, field))
+
+
 def _advantage(
-    machine: PublishedMachine, measured: PublishedMachine, fields: Iterable[str]
+    machine: PublishedMachine,
+    measured: PublishedMachine,
+    fields: Iterable[str],
+    number: Callable[[PublishedMachine, str], float] = _judged_as,
 ) -> float:
     """How much better than another one a machine is in the number of some fields: the logarithm of
     the ratio.
     """
     ratios = [
-        SIGN[field] * _log_ratio(getattr(machine, field), getattr(measured, field))
+        SIGN[field] * _log_ratio(number(machine, field), number(measured, field))
         for field in fields
     ]
     return sum(ratios)
@@ -161,7 +182,7 @@ def may_be(machine: PublishedMachine, measured: PublishedMachine, nodes: int = 2
         other = getattr(measured, uncertain.field)
         if uncertain.field in left_open and not _holds(uncertain, machine, other):
             return False
-    advantages = [_advantage(machine, measured, fields) for fields in _judged(stated)]
+    advantages = [_advantage(machine, measured, fields, getattr) for fields in _judged(stated)]
     return all(abs(advantage) <= ROUNDING for advantage in advantages)
 
 
@@ -180,10 +201,10 @@ def unstated(part: str, machine: PublishedMachine, nodes: int = 2) -> float:
 
     Example:
         >>> from spikemark.prediction.published_machine import measured_machine
-        >>> unstated("kernel", measured_machine(LEAST_STATED))
+        >>> unstated("kernel", measured_machine(LEAST_STATED["kernel"]))
         1.0
     """
-    least = measured_machine(LEAST_STATED)
+    least = measured_machine(LEAST_STATED[part])
     missing = _missing(part, machine, nodes) - _missing(part, least, nodes)
     return WIDER**missing
 

@@ -29,7 +29,7 @@ from spikemark.machines import priors
 from spikemark.machines.fields import FIELD
 from spikemark.machines.jitter import FIELD_OF_PATH, jitter_of
 from spikemark.machines.parts import Node, RanksOfPart
-from spikemark.machines.priors import KERNELS, LINE_BYTES, SYNAPSE_BYTES
+from spikemark.machines.priors import FULL_NODE, KERNELS, LINE_BYTES, SYNAPSE_BYTES
 from spikemark.machines.profile import ASSUMED, Profile, UnknownValue, Value
 from spikemark.machines.values import SI, Values
 from spikemark.models import order_statistics, recursion
@@ -65,6 +65,8 @@ SMALLEST_S = 1e-300  #: so that nothing is divided by 0
 #: Values whose larger (1) or smaller (-1) number makes times shorter.
 BETTER = {
     "node.clock": 1,
+    "node.clock_turbo": 1,
+    "node.clock_share": 1,
     "node.l2": 1,
     "node.l3": 1,
     "node.memory_channels": 1,
@@ -79,8 +81,10 @@ BETTER = {
     "jitter.cv": -1,
     "jitter.node_spread": -1,
 }
+#: Values of which the clock of cores at work is made.
+CLOCKS = ("node.clock", "node.clock_turbo", "node.clock_share")
 #: Values of which assumed kernel times are made.
-OF_KERNELS = ("node.clock", "node.memory_channels", "node.bandwidth", "node.bandwidth_core")
+OF_KERNELS = (*CLOCKS, "node.memory_channels", "node.bandwidth", "node.bandwidth_core")
 #: Kernels that bring a synapse, or the first line of a list, from memory.
 LIMITED_BY_MEMORY = ("t_next", "t_first")
 CACHES = ("node.l2", "node.l3", "node.l3_cores")
@@ -344,7 +348,7 @@ def kernel(values: Values, name: str, node: Node) -> Any:
         40
     """
     if name == "clock":
-        return 1 / values.get("node.clock", CLOCK_HZ)
+        return 1 / _clock_hz(values, node)
     if name == "meet":
         return values.get("kernels.full_node.meet", 0.0)
     times = [_kernel_of_group(values, group, name, node) for group in _groups(node)]
@@ -361,22 +365,41 @@ def kernel(values: Values, name: str, node: Node) -> Any:
     return np.maximum(seconds, _memory_s(values, name, node.busy))
 
 
+def _clock_hz(values: Values, node: Node) -> Any:
+    """Clock of the busy cores of a node: a number, or draws."""
+    clock = values.get("node.clock")
+    if clock is None:
+        return CLOCK_HZ
+    turbo, share = values.get("node.clock_turbo", clock), values.get("node.clock_share", 0.0)
+    return priors.clock_at_work(clock, turbo, share, node.busy / node.cores)
+
+
 def _kernel_of_group(values: Values, group: str, name: str, node: Node) -> Any:
     """Seconds of a kernel on one core, or on a full node: a number, or draws.
 
-    The median of one that is assumed is no shorter than its bytes take at the bandwidth of the
-    memory (priors.py), so it moves with the draws of that.
+    The median of one that is assumed follows from the clock of cores at work, and is no shorter
+    than its bytes take at the bandwidth of the memory (priors.py), so it moves with the draws of
+    both.
     """
     path = f"kernels.{group}.{name}"
     seconds = values.need(path, f"{node.busy} of {node.cores} busy cores")
-    known = values.profile.get(path)
-    is_derived = known.reference.startswith(ASSUMED) and name in LIMITED_BY_MEMORY
-    if values.drawn is None or not is_derived:
+    if values.drawn is None or not values.profile.get(path).reference.startswith(ASSUMED):
         return seconds
-    busy = node.cores if group == "full_node" else 1
-    reference_s = priors.by_clock(path, values.profile.get("node.clock").value) * SI["ns"]
-    median_s = np.maximum(reference_s, _memory_s(replace(values, drawn=None), name, busy))
-    return seconds * np.maximum(reference_s, _memory_s(values, name, busy)) / median_s
+    middle = replace(values, drawn=None)
+    median_s, drawn_s = (_assumed_s(each, path, name, node) for each in (middle, values))
+    if not np.all(median_s):  # a kernel that takes no time
+        return seconds
+    return seconds * drawn_s / median_s
+
+
+def _assumed_s(values: Values, path: str, name: str, node: Node) -> Any:
+    """Seconds of a kernel that is assumed, from clocks and memory: a number, or draws."""
+    known = {clock: values.get(clock) / SI[FIELD[clock].unit or "1"] for clock in CLOCKS}
+    seconds = priors.by_clock(path, known | {"node.cores": node.cores}) * SI["ns"]
+    if name not in LIMITED_BY_MEMORY:
+        return seconds
+    busy = node.cores if FULL_NODE in path else 1
+    return np.maximum(seconds, _memory_s(values, name, busy))
 
 
 def _memory_s(values: Values, name: str, busy: int) -> Any:
@@ -445,7 +468,7 @@ def counted(loads: Loads, values: Values, node: Node) -> dict[str, Counts]:
         share = values.get("jitter.cv", 0.0) * order_statistics.expected_maximum(node.threads)
         fluctuation = {name: share * count for name, count in _summed(deliver, update).items()}
         thread_wait = _summed(thread_wait, fluctuation)
-        thread_wait["meet"] = np.ones(loads.ranks)
+        thread_wait["meet"] = np.full(loads.ranks, np.log2(node.threads))
     return {
         "deliver": deliver,
         "update": update,

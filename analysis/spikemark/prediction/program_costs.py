@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PARTS = ("kernel", "exchange")
-REFERENCE_GHZ = 2.25  #: clock of the core that costs are stated for
+REFERENCE_GHZ = 3.2  #: clock of the core that costs are stated for
 
 
 @dataclass(frozen=True)

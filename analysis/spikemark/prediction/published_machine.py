@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from spikemark import machines
+from spikemark.machines import priors
 from spikemark.machines.profile import ASSUMED, Profile, Value
 from spikemark.machines.values import limits
 
@@ -23,6 +24,7 @@ KNOWN_PROCESSOR = frozenset({"clock_ghz", "l3_kib", "l3_cores"})
 PATHS = {
     "clock_ghz": "node.clock",
     "turbo_ghz": "node.clock_turbo",
+    "clock_share": "node.clock_share",
     "l3_kib": "node.l3",
     "l3_cores": "node.l3_cores",
     "latency_us": "interconnect.latency",
@@ -51,6 +53,7 @@ class PublishedMachine:
     name: str  #: identity: the id of what it is measured as
     clock_ghz: float = 2.5
     turbo_ghz: float = 3.0  #: of a core while the others are idle
+    clock_share: float = 0.65  #: of the step from clock to turbo clock that all cores reach
     l3_kib: float = 20480  #: of a slice of the last cache
     l3_cores: float = 8  #: cores that share a slice
     latency_us: float = 1.5  #: of a message between nodes
@@ -78,6 +81,11 @@ class PublishedMachine:
     def is_offer(self) -> bool:
         """Whether no run on it is published: others may have its nodes, or its network."""
         return bool(self.node_as)
+
+    @property
+    def full_ghz(self) -> float:
+        """Clock of the cores while all of them are at work."""
+        return float(priors.clock_at_work(self.clock_ghz, self.turbo_ghz, self.clock_share))
 
     @property
     def cache_mb(self) -> float:

@@ -16,7 +16,7 @@ from spikemark.prediction.performance import performance
 SHEETS = [name for name in processors.names() if "memory_channels" in processors.sheet(name).values]
 CHOSEN = ("epyc-9654", "epyc-7742", "xeon-8480", "xeon-e5-2680-v3")
 NETWORK = question.of_preset(
-    "mam-benchmark", options=["areas=4", "neurons_per_area=2000", "indegree=200"]
+    "mam-benchmark", options=["areas=4", "neurons_per_area=20000", "indegree=1000"]
 )
 ROUNDING = 1e-5
 
@@ -75,7 +75,7 @@ def test_fewer_channels_never_make_a_time_shorter_and_few_make_the_mini_apps_lon
         times["nest"].append(production.anchored(whole, machine, "nest", nodes=8).best.median)
     for program, medians in times.items():
         assert (np.diff(medians) >= -ROUNDING * np.array(medians[:-1])).all(), program
-    assert times["mini-app"][-1] > 1.2 * times["mini-app"][0]
+    assert times["mini-app"][-1] > 2 * times["mini-app"][0]
 
 
 @pytest.mark.parametrize("program", ["nest", "mini-app"])

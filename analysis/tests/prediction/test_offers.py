@@ -13,9 +13,11 @@ from spikemark.machines import identity
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import limits
 from spikemark.prediction import anchors, points, production
+from spikemark.prediction.growth import least_exchange_s
 from spikemark.prediction.published_machine import PATHS, machine_of
 
 WHOLE = [run for run in points.published() if not run.part]
+LATENCY = "interconnect.latency"
 CLOSE = 0.05  #: the median may be so far off: caches that nobody knows are drawn
 
 
@@ -164,3 +166,53 @@ def test_an_assumed_value_is_no_less_certain_than_none():
             assert high / low < 1.01 * unknown.interval[1] / unknown.interval[0], (name, path)
             compared.append(path)
     assert "interconnect.latency" in compared and len(set(compared)) > 3
+
+
+def of_cluster(name, latency_us):
+    """A measured cluster as an offer with another latency between nodes, or without one."""
+    measured = machines.load(name)
+    values = {path: value for path, value in measured.values.items() if path != LATENCY}
+    if latency_us is not None:
+        values[LATENCY] = Value(latency_us, "us", "literature", "the offer")
+    return Profile("offer", "An offer", values, processor=measured.processor)
+
+
+@pytest.mark.parametrize("name", ["jureca-dc", "piz-daint"])
+def test_a_latency_that_is_left_out_is_about_as_long_as_usual(name):
+    """It is no reason to be like the slowest of the measured networks."""
+    assumed = machines.filled(of_cluster(name, None)).values[LATENCY]
+    low, high = assumed.interval
+    times = {}
+    for latency in (None, low, assumed.value, 1.5 * assumed.value, high):
+        run = multi_area_model().simulated_by("nest", "", machine_of(of_cluster(name, latency)), 1)
+        times[latency] = np.median(anchors.predict([run.with_nodes(32)]).total[0])
+    assert times[low] <= times[assumed.value] < times[1.5 * assumed.value] < times[high]
+    assert times[low] < times[None] < times[1.5 * assumed.value]
+
+
+ETHERNET = {
+    "fabric": Value("ethernet", None, "literature", "the offer"),
+    "latency": Value(50.0, "us", "literature", "the offer"),
+    "bandwidth": Value(0.118, "GB/s", "literature", "the offer"),
+    "gap": Value(9.0, "us", "literature", "the offer"),
+}
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 8, 64])
+def test_no_draw_of_an_exchange_is_shorter_than_its_messages(nodes):
+    """10 000 exchanges a second, each of 50 us at least, take half a second or more."""
+    network = {f"interconnect.{name}": value for name, value in ETHERNET.items()}
+    nodes_of = {
+        path: value
+        for path, value in machines.load("jureca-dc").values.items()
+        if not path.startswith("interconnect.")
+    }
+    profile = Profile("offer", "An offer", nodes_of | network, processor="epyc-7742")
+    run = multi_area_model().simulated_by("nest", "", machine_of(profile), 1).with_nodes(nodes)
+    times = anchors.predict([run])
+    exchanges = (times.exchange * times.noise)[0]
+    messages_us = min(np.log2(nodes) * 50, 50 + (nodes - 2) * 9)
+    least_s = messages_us * 1e-6 * 1e3 / run.network.cycle_ms
+    assert least_exchange_s(run) == pytest.approx(least_s)
+    assert exchanges.min() >= least_s * (1 - 1e-9)
+    assert least_exchange_s(run.with_nodes(1)) == 0

@@ -8,13 +8,14 @@ from small_machine import Machine, Value
 
 from spikemark import machines
 from spikemark.core.errors import BadInput
+from spikemark.machines import profile as profiles
 from spikemark.machines.values import Values
 from spikemark.models import recursion
 from spikemark.models.exchange_times import EXCHANGES
 from spikemark.network.description import read_description
 from spikemark.network.placement import PLACEMENTS, neurons
 from spikemark.network.presets import mam_benchmark, microcircuit
-from spikemark.prediction import draws
+from spikemark.prediction import draws, question
 from spikemark.prediction.draws import Recorder
 from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.performance import PARTS, counted, kernel, performance
@@ -256,3 +257,27 @@ def test_draws_that_are_kept_cannot_be_changed():
     with pytest.raises(ValueError, match="read-only"):
         Recorder().normal("an input of this test")[0] = 1.0
     np.testing.assert_array_equal(draws.normal("an input of this test"), copy)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16, 192])
+def test_threads_that_meet_take_as_long_as_their_number_makes_likely(threads):
+    """What a meeting takes is assumed where nobody measured it, and drawn."""
+    profile = machines.load("epyc-9654")
+    network = question.of_preset(
+        "mam-benchmark", options=["areas=2", "neurons_per_area=500", "indegree=50"]
+    )
+    loads = network.counting.loads(1, threads, "conventional", None)
+    waits = {}
+    for ns in (None, 0.0, 1000.0):
+        values = dict(profile.values)
+        if ns is not None:
+            values["kernels.full_node.meet"] = profiles.Value(ns, "ns", "measured", "a test")
+        machine = machines.filled(replace(profile, values=values))
+        layout = MachineLayout.from_machine(machine, 1, threads)
+        at_medians = performance(loads, machine, layout, drawn=False).parts["thread_wait"]
+        waits[ns] = float(at_medians[0])
+        drawn = performance(loads, machine, layout).parts["thread_wait"]
+        assert (np.ptp(drawn) > 0) == (threads > 1)
+    of_meetings_s = 1e-6 * np.log2(threads) / loads.cycle_s
+    assert waits[1000.0] - waits[0.0] == pytest.approx(of_meetings_s, abs=1e-12)
+    assert waits[None] - waits[0.0] == pytest.approx(0.75 * of_meetings_s, abs=1e-12)

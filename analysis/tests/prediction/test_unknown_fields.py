@@ -93,7 +93,7 @@ def test_what_is_unknown_is_assumed_or_refused_by_its_name(tmp_path, left_out):
 
 @pytest.mark.parametrize(
     ("processor", "named"),
-    [(PROCESSOR.replace("-", ""), PROCESSOR), ("epyc-9655", "epyc-9"), (None, "processor")],
+    [(PROCESSOR.replace("-", ""), PROCESSOR), ("epyc-9656", "epyc-9"), (None, "processor")],
 )
 def test_a_refusal_says_why_no_data_sheet_has_the_cores(tmp_path, processor, named):
     file = write(tmp_path, processor=processor, values=STATED)
