@@ -17,7 +17,8 @@ SLOWEST = 20
 LONGEST = (
     "test_sweep.py",
     "test_no_option_is_ignored.py",
-    "test_papers.py",
+    "test_module.py",
+    "test_sweep_page.py",
     "test_agreement.py",
     "test_record.py",
     "test_examples.py",

@@ -56,11 +56,14 @@ def test_misses_follow_from_the_counts(name, tmp_path):
     description, ranks, threads, size, inside = RUNS[name]
     path = tmp_path / "run.json"
     path.write_text(json.dumps(description))
-    told = []
+    said, told = [], []
+
+    def advance(done, cycles):
+        assert said  # how long it takes, before it begins
+        told.append((done, cycles))
+
     last = cachesim.Cache(size, 16)
-    outcome = cachesim.simulate(
-        path, ranks, threads, L1, last, advance=lambda done, cycles: told.append((done, cycles))
-    )
+    outcome = cachesim.simulate(path, ranks, threads, L1, last, None, advance, said.append)
     assert told == sorted(told) and told[-1][0] > 0
     assert outcome.predicted == pytest.approx(outcome.misses, rel=WITHIN)
     reads = sum(outcome.terms[term].misses for term in cachesim.READ)
@@ -80,20 +83,7 @@ def test_bad_input_is_one_line(tmp_path, refusal):
     assert "seed" in refusal("cachesim", path)
 
 
-def test_how_long_it_takes_is_said_before_it_begins(tmp_path):
-    """It grows with synapses and cycles."""
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(network(400, 200, 20)))
-    said, order = [], []
-
-    def say(line):
-        said.append(line)
-        order.append("said")
-
-    cachesim.simulate(
-        path, 1, 1, L1, cachesim.Cache(1 << 18, 16), None, lambda *_: order.append("done"), say
-    )
-    assert said and order[0] == "said"
+def test_how_long_it_takes_grows_with_synapses_and_cycles():
     small, large = (cachesim.expected_s(network(400, 2000, n), 1) for n in (20, 200))
     assert large - small == pytest.approx(180 * 2000 * cachesim.SYNAPSE_S)
     assert cachesim.expected_s(network(400, 2000, 20), 1, 200.0) > small

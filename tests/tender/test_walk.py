@@ -7,8 +7,10 @@ from pathlib import Path
 
 import proposed
 import pytest
+import swept
 from checkout import ROOT
 
+from spikemark.running import sweeps
 from spikemark_tender import formats, new, source
 
 SMALL = ("--quick", "--commit", "HEAD", "--node-memory", "0.01", "--minimum", "0.02")
@@ -18,6 +20,7 @@ SMALL = ("--quick", "--commit", "HEAD", "--node-memory", "0.01", "--minimum", "0
 def test_a_buyer_and_a_bidder_go_through_the_procedure(spikemark, tmp_path, monkeypatch):
     monkeypatch.setattr(new, "MEMORY_SHARES", {"small": 0.1})
     monkeypatch.setattr(source, "differing", lambda packed, root: [])
+    monkeypatch.setattr(sweeps, "_snakemake", swept.carried_out_here)
     monkeypatch.chdir(tmp_path)  # all folders are given relative to it
     bundle, work, answer, acceptance = map(Path, ("bundle", "work", "answer", "acceptance"))
     secret = Path("bundle.secret.json")

@@ -119,7 +119,7 @@ def simulated(tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         paper = study.load_paper(name).model_copy(update={"experiments": experiments})
         with open(folder / "log", "w") as log, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sweeps, "_snakemake", swept.simulated_here)
+            patch.setattr(sweeps, "_snakemake", swept.carried_out_here)
             patch.setattr(music, "drawn_interconnects", few_networks)
             found[name] = study.carry_out(
                 name, study.answer_functions(name), True, None, folder, log, paper

@@ -9,6 +9,7 @@ from synthetic import write_run
 from spikemark.records.results import Results
 from spikemark.running import sweeps
 from spikemark.running.experiments import Experiment, RunSpec, expand
+from spikemark.running.measure import measure
 from spikemark.running.progress import Progress
 from spikemark.running.simulation.run import simulate_planned
 
@@ -47,13 +48,15 @@ def write(results: Results, run: RunSpec, **options) -> Path:
     return write_run(results.run(run.id), description=description, **{**ways, **how, **options})
 
 
-def simulated_here(results: Results, progress: Progress) -> int:
-    """In place of Snakemake, whose start takes longer than several of such runs: simulates the runs
-    of an experiment in this process.
+def carried_out_here(results: Results, progress: Progress) -> int:
+    """In place of Snakemake, whose start takes longer than several short runs: carries out the
+    missing runs of an experiment in this process.
     """
     experiment = sweeps.WorkflowConfig(str(results.experiment)).experiment()
     runs = sweeps.planned(experiment, results).runs
     sweeps.plan(experiment, runs, results)
+    carry_out = measure if experiment.machine is None else simulate_planned
     for run in runs:
-        simulate_planned(results, run.id)
+        if not results.measured(run.id):
+            carry_out(results, run.id)
     return 0
