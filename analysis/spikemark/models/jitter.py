@@ -181,13 +181,13 @@ def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
     times *= own
     times += common_part
     for jitter, times_of_run in zip(jitters, times, strict=True):
+        by_cycle = times_of_run.T  # as it lies in memory
         if noise.minor is not None:
             long = noise.minor < jitter.minor_share
-            times_of_run *= np.where(long, jitter.minor_factor, 1.0)
+            by_cycle[long.T] *= jitter.minor_factor
         if jitter.spell_share and noise.spells is not None:
             in_spell = slow(jitter.spell_share, jitter.spell_cycles, noise.spells)
-            in_spell = np.asfortranarray(in_spell)
-            times_of_run *= np.where(in_spell, jitter.spell_factor, 1.0)
+            by_cycle[in_spell.T] *= jitter.spell_factor
     np.maximum(times, 0.0, out=times)
     return times
 
