@@ -16,7 +16,7 @@ from spikemark.network.schedules import plan
 
 from .interruptions import Interruptions, evenly, interruptions, put_back, without
 from .ladder import clipped, course_of, drift_share, in_cycles, means_of_stretches
-from .replay import ReplayedWaiting, Setting, predict
+from .replay import ReplayedWaiting, Setting, check_exact, predict
 from .trace import CycleTrace
 from .work import blocks_of_ranks
 
@@ -334,5 +334,6 @@ def _changed(base: Setting, run: CycleTrace, name: str) -> Setting:
         else:
             setting = CHANGES[kind](setting, run)
     meetings = setting.plan
+    check_exact(run, meetings)
     run.check(meetings.window, f"delay_ratio={meetings.delay_ratio} needs more:")
     return setting

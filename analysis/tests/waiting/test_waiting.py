@@ -30,6 +30,7 @@ from spikemark.waiting.ladder import (
     usual,
 )
 from spikemark.waiting.replay import Setting, further, predict
+from spikemark.waiting.sentences import NEEDS_DELAYS
 from spikemark.waiting.trace import CycleTrace, trace
 
 
@@ -489,3 +490,42 @@ def test_equal_times_make_nobody_wait():
     assert [q.value for q in found.parts.values()] == pytest.approx([0.0] * 4, abs=1e-15)
     assert theory.estimates(run).rho_1.value is None
     assert compute_times(2, 20, 1e-3, 0, 0, 0, 1).std() == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"schedule": "structure_aware", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "overlapped", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "overlapped", "delay_ratio": 4, "lag": 3}, "delay_ratio"),
+        ({"schedule": "hierarchical", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "structure_aware", "delay_ratio": 4, "ranks": 2}, "delay_ratio"),
+        ({"delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "structure_aware", "changes": ["double-delay-ratio"]}, "change"),
+    ],
+)
+def test_ranks_never_meet_more_rarely_than_the_delays_allow(tmp_path, asked, field):
+    run = trace(record.load_run(write_run(tmp_path / "run", ranks=4, delay_ratio=3)))
+    assert run.largest() == 3
+    with pytest.raises(BadInput) as error:
+        answer(run, **asked)
+    assert error.value.field == field
+    allowed = answer(run, "structure_aware", delay_ratio=3)
+    assert allowed.asked.plan.window == 3
+
+
+def test_nobody_knows_whether_the_network_of_mere_times_allows_a_window():
+    known = answer(of(drawn()), delay_ratio=5)
+    assert known.lines.count(NEEDS_DELAYS) == 1
+    asked = answer(of(drawn()), "structure_aware", delay_ratio=5)
+    assert asked.lines.count(NEEDS_DELAYS) == 1
+
+
+@pytest.mark.parametrize("schedule", [None, "structure_aware", "conventional"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("delay_ratio", 0), ("delay_ratio", -5), ("ranks", 0), ("group_period", 0)]
+)
+def test_numbers_of_a_schedule_are_positive(schedule, name, value):
+    with pytest.raises(BadInput) as error:
+        answer(of(drawn()), schedule, **{name: value})
+    assert error.value.field == name
