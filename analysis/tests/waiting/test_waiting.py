@@ -3,6 +3,7 @@
 import gc
 import json
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -529,3 +530,50 @@ def test_numbers_of_a_schedule_are_positive(schedule, name, value):
     with pytest.raises(BadInput) as error:
         answer(of(drawn()), schedule, **{name: value})
     assert error.value.field == name
+
+
+@pytest.mark.parametrize(
+    ("schedule", "d", "how"),
+    [
+        ("structure_aware", 1, {}),
+        ("structure_aware", 10, {}),
+        ("overlapped", 10, {"lag": 0}),
+        ("overlapped", 10, {"lag": 1}),
+        ("overlapped", 12, {"lag": 3}),
+        ("hierarchical", 1, {}),
+        ("hierarchical", 10, {}),
+        ("hierarchical", 10, {"group_period": 2}),
+    ],
+)
+def test_doubling_changes_one_field_of_the_plan_and_what_follows_from_it(schedule, d, how):
+    run = of(drawn())
+    base = replace(Setting.from_run(run, schedule, d, **how), cost=0.5)
+    follows = {"double-delay-ratio": {"window"}, "double-ranks": {"group"}}
+    doubled = {"double-delay-ratio": "delay_ratio", "double-ranks": "ranks"}
+    for change, field in doubled.items():
+        changed = CHANGES[change](base, run)
+        before, after = vars(base.plan), vars(changed.plan)
+        assert after[field] == 2 * before[field] and changed.cost == base.cost
+        for name in before.keys() - {field} - follows[change]:
+            assert after[name] == before[name], name
+    rarely = CHANGES["double-delay-ratio"](base, run).plan
+    assert rarely.window == 2 * base.plan.window
+
+
+def test_doubling_d_of_a_schedule_without_one_keeps_the_cost_of_a_meeting():
+    run = of(drawn())
+    for schedule in ("conventional", "placement_only"):
+        base = replace(Setting.from_run(run, schedule), cost=0.5)
+        rarely = CHANGES["double-delay-ratio"](base, run)
+        assert (rarely.plan.schedule, rarely.plan.window) == ("structure_aware", 2)
+        assert rarely.cost == base.cost
+
+
+def test_halving_the_jitter_keeps_planned_work_in_every_tenth_cycle():
+    """As if the work of that cycle came on top afterwards."""
+    compute = drawn(4, 2000)
+    planned = np.zeros(2000)
+    planned[::10] = 2e-3
+    expected = outcomes(of(compute, delay_ratio=10), ["halve-jitter"])[1].prediction
+    found = outcomes(of(compute + planned, delay_ratio=10), ["halve-jitter"])[1].prediction
+    assert found.waiting.value == pytest.approx(expected.waiting.value, rel=0.02)
