@@ -102,17 +102,7 @@ class Setting:
                 ranks than the measured ones can represent, and as `schedules.plan` and
                 `check_exact`.
         """
-        if run.period > 1:
-            line = (
-                f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
-                f" whose ranks meet in each: {_run_conventional(run)}"
-            )
-            raise BadInput(
-                line,
-                field="schedule",
-                file=run.path,
-                code="conflict",
-            )
+        _check_period(run)
         if ranks is None:
             ranks = run.ranks
         meetings = plan(schedule, delay_ratio, ranks, lag, group_period)
@@ -122,7 +112,12 @@ class Setting:
 
     @classmethod
     def meeting_rarely(cls, run: CycleTrace, every: int) -> "Setting":
-        """The ranks of a run, with the work that they had there, meet `every` so many cycles."""
+        """The ranks of a run, with the work that they had there, meet `every` so many cycles.
+
+        Raises BadInput for a run whose ranks meet more rarely than in each cycle, and for fewer
+        than 20 windows.
+        """
+        _check_period(run)
         run.check(every, f"meeting every {every} cycles needs more:")
         meetings = plan("structure_aware", every, run.ranks)
         return cls(meetings, run.compute, unknown=run.doubtful)
@@ -185,6 +180,21 @@ class Setting:
             line = f"ranks={ranks}: expected {expected}"
             raise BadInput(line, field="ranks", code="range")
         return self
+
+
+def _check_period(run: CycleTrace) -> None:
+    """Raises BadInput for a run that cannot be replayed, as its ranks do not meet in each cycle."""
+    if run.period > 1:
+        line = (
+            f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run whose"
+            f" ranks meet in each: {_run_conventional(run)}"
+        )
+        raise BadInput(
+            line,
+            field="schedule",
+            file=run.path,
+            code="conflict",
+        )
 
 
 def check_exact(run: CycleTrace, meetings: MeetingPlan) -> None:
@@ -736,6 +746,7 @@ def _outcomes(
     overhead_stays = exchange_stays = np.zeros(len(replayed))
     if setting.moved:
         rng = np.random.default_rng(REPLAY_SEED)
+        # Small shares are likelier, since most of what a meeting costs is paid once a meeting.
         share = rng.uniform(0, 1, (2, len(replayed))) ** 3
         overhead_stays, exchange_stays = MAX_SHARE_THAT_STAYS * share
     waited = x[..., -2:-1]
