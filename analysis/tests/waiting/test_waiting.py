@@ -4,6 +4,7 @@ import gc
 import json
 import tracemalloc
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,7 @@ from by_day import half_by_night
 from synthetic import EXCHANGE_S, compute_times, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import order_statistics
+from spikemark.models import order_statistics, statistics
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import lump
@@ -577,3 +578,42 @@ def test_halving_the_jitter_keeps_planned_work_in_every_tenth_cycle():
     expected = outcomes(of(compute, delay_ratio=10), ["halve-jitter"])[1].prediction
     found = outcomes(of(compute + planned, delay_ratio=10), ["halve-jitter"])[1].prediction
     assert found.waiting.value == pytest.approx(expected.waiting.value, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint32, np.float16, np.longdouble])
+def test_times_of_any_numbers_are_answered_as_floating_point_ones(kind):
+    random = np.random.default_rng(1)
+    compute = random.integers(1, 4, (4, 400)).astype(kind)
+    compute[2] += 1
+    asked = ["level-ranks", "slow-rank=1:1.5", "halve-jitter"]
+    found = answer(trace(compute), changes=asked)
+    expected = answer(trace(compute.astype(np.float64)), changes=asked)
+    for one, other in zip(found.changes, expected.changes, strict=True):
+        assert one.prediction.waiting.value == pytest.approx(other.prediction.waiting.value)
+    assert found.ladder.parts == expected.ladder.parts
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        np.ones((2, 100), dtype=bool),
+        np.full((2, 100), "1e-3"),
+        np.full((2, 100), None),
+        np.full((2, 100), 1e-3 + 1e-4j),
+        np.full((2, 100), np.timedelta64(1, "ms")),
+    ],
+)
+def test_what_is_no_number_is_refused(compute):
+    for function in (trace, statistics.times):
+        with pytest.raises(BadInput) as error:
+            function(compute)
+        assert error.value.field == "cycle times" and "\n" not in str(error.value)
+
+
+def test_ranks_that_meet_rarely_are_not_replayed_as_if_they_met_often():
+    run = of(drawn())
+    late = CycleTrace(run.compute, period=10)
+    for replayed in (Setting.from_run, partial(Setting.meeting_rarely, every=20)):
+        with pytest.raises(BadInput) as error:
+            replayed(late)
+        assert error.value.field == "schedule"
