@@ -10,21 +10,32 @@ import numpy as np
 from spikemark.core.errors import BadInput
 
 
+#: Kinds of NumPy's types that hold times: floating-point numbers and integers.
+KINDS_OF_NUMBERS = "fiu"
+
+
 def times(compute: np.ndarray) -> np.ndarray:
-    """Check the shape of compute times, and convert them to float64.
+    """Check the type and the shape of compute times, and convert them to float64.
 
     Args:
         compute: times in s, shape [..., rank, cycle], at least one rank and one cycle.
 
     Raises:
-        BadInput: for another shape.
+        BadInput: for another shape, and for what is no number, such as texts, truth values and
+            complex numbers.
 
     Example:
         >>> times([[1, 2], [3, 4]])
         array([[1., 2.],
                [3., 4.]])
     """
-    array = np.asarray(compute, dtype=np.float64)
+    array = np.asarray(compute)
+    if array.dtype.kind not in KINDS_OF_NUMBERS:
+        raise BadInput(
+            f"cycle times of type {array.dtype}: expected real numbers",
+            field="cycle times",
+        )
+    array = np.asarray(array, dtype=np.float64)
     if array.ndim < 2 or array.size == 0:
         raise BadInput(
             f"cycle times of shape {list(array.shape)}: expected [rank, cycle], neither of them"

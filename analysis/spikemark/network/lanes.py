@@ -359,6 +359,43 @@ def largest_between_areas(description: Description, lag: int = 0) -> int | None:
     return largest
 
 
+def largest_periods(
+    description: Description,
+    schedule: Schedule,
+    placement: str | Placement,
+    ranks: int,
+) -> dict[str, int]:
+    """The most cycles that each lane of a schedule may have, by name of the lane: D where it sets
+    the window, else the window itself; 0 where no window is exact.
+
+    Args:
+        description: of the network; its own schedule, D and lag do not count.
+        schedule: with its lags.
+        placement: of the neurons.
+        ranks: number of ranks.
+
+    Raises:
+        BadInput: as `pairs`, and for synapses that are in no lane.
+
+    Example:
+        >>> from spikemark.network.description import read_description
+        >>> from spikemark.network.presets import mam_benchmark
+        >>> network = read_description(mam_benchmark.describe(areas=2))
+        >>> schedule = find_schedule("structure_aware").for_ranks(lag=0, ranks=2)
+        >>> largest_periods(network, schedule, "area", ranks=2)  # cycles
+        {'near': 1, 'far': 10}
+    """
+    shortest = _shortest(description, pairs(description, schedule, placement, ranks))
+    periods = {}
+    for rule in schedule.lanes:
+        due = shortest[rule.name]
+        if rule.period == "D":
+            periods[rule.name] = _largest_ratio(description, due, rule.lag)
+        else:
+            periods[rule.name] = _longest_window(description, due, rule.lag)
+    return periods
+
+
 def delay_ratio(schedule: Schedule, lanes: list[Lane]) -> int | None:
     """D of lanes that were read for the schedule.
 

@@ -2,14 +2,13 @@
 times.
 """
 
-from contextlib import suppress
 from pathlib import Path
 
 from spikemark.core.errors import BadInput
 from spikemark.quantities.quantity import Quantity
 from spikemark.records import imported
 from spikemark.waiting import replay
-from spikemark.waiting.trace import CycleTrace, trace
+from spikemark.waiting.trace import trace
 
 REPLAYED = ("structure_aware", "overlapped")  #: schedules that are tried
 
@@ -27,25 +26,20 @@ def changes(folder: Path, delay_ratio: int | None) -> dict[str, Quantity]:
         ['structure_aware', 'overlapped']
     """
     run = trace(imported.run_or_times(folder))
+    if delay_ratio is None:
+        delay_ratio = 1
     by_schedule = {}
+    refusals = []
     for schedule in REPLAYED:
-        change = _replayed(run, schedule, delay_ratio or 1)
-        if change is None:
+        try:
+            setting = replay.Setting.from_run(run, schedule, delay_ratio)
+            change = replay.predict(run, setting).change
+        except BadInput as refusal:  # such as a D that a schedule with a lag does not take
+            refusals.append(refusal)
             continue
         if change.reason:
             raise BadInput(f"placement: {change.reason}", field="times", file=folder)
         by_schedule[schedule] = change
     if not by_schedule:
-        raise BadInput(
-            field="times",
-            value=str(folder),
-            expected=f"cycle times of more than {delay_ratio} cycles",
-        )
+        raise refusals[0]  # the first schedule takes any D, so this is about the times
     return by_schedule
-
-
-def _replayed(run: CycleTrace, schedule: str, delay_ratio: int) -> Quantity | None:
-    """The change of a schedule; None where the run is too short, or the schedule is not for it."""
-    with suppress(BadInput):
-        return replay.predict(run, replay.Setting.from_run(run, schedule, delay_ratio)).change
-    return None

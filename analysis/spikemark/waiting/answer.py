@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from spikemark.core.errors import BadInput
-from spikemark.network.schedules import SCHEDULES
+from spikemark.core.fields import check_whole
+from spikemark.network.schedules import SCHEDULES, plan
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.figure import intervals
 from spikemark.quantities.quantity import Quantity, missing
@@ -20,7 +21,7 @@ from .another_run import predict_another_run
 from .changes import ChangeOutcome, outcomes
 from .interruptions import uninterrupted
 from .ladder import Ladder, ladder
-from .replay import ReplayedWaiting, Setting, predict
+from .replay import ReplayedWaiting, Setting, check_exact, predict
 from .sentences import MEANS, MICRO
 from .spells import spells
 from .theory import ShareAboveQuantile
@@ -73,7 +74,8 @@ class WaitingAnswer(Answer):
 
         Empty lines stand between the three.
         """
-        return [*self._sentences(), "", *self._parts(), "", *self._what_if(), *self._helps()]
+        predictions = [*self._what_if(), *self._helps(), *self._delays()]
+        return [*self._sentences(), "", *self._parts(), "", *predictions]
 
     def _sentences(self) -> list[str]:
         run = self.run
@@ -119,11 +121,17 @@ class WaitingAnswer(Answer):
             if self.run.period > 1 or self.run.disturbed:
                 return []
             return [sentences.NOTHING_HELPS]
-        lines = [sentences.what_helps(self.helps)]
-        rarer = any(change.prediction.plan.window > 1 for change in self.helps)
-        if rarer and self.run.description is None:
-            lines.append(sentences.NEEDS_DELAYS)
-        return lines
+        return [sentences.what_helps(self.helps)]
+
+    def _delays(self) -> list[str]:
+        """That nobody knows whether the network allows a D, where predictions rest on one."""
+        predictions = [change.prediction for change in (*self.changes[1:], *self.helps)]
+        if self.asked is not None:
+            predictions.append(self.asked)
+        elif self.rarely is not None and not self._assumes_d:
+            predictions.append(self.rarely)
+        rarer = any(one.waiting and one.plan.window > 1 for one in predictions)
+        return [sentences.NEEDS_DELAYS] if rarer and self.run.description is None else []
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":
         """The parts of the waiting in µs per cycle, means over ranks, with 95 % intervals."""
@@ -274,11 +282,22 @@ def answer(
         >>> explanation.asked.waiting.kind
         ''
     """
+    numbers = {
+        "delay_ratio": (delay_ratio, 1),
+        "lag": (lag, 0),
+        "group_period": (group_period, 1),
+        "ranks": (ranks, 2),
+    }
+    for name, (number, least) in numbers.items():
+        if number is not None:
+            check_whole(name, number, least)
     if schedule is None:
         for name, value in (("lag", lag), ("group_period", group_period), ("ranks", ranks)):
             if value is not None:
                 line = f"{name}: expected only with --schedule"
                 raise BadInput(line, field=name, code="conflict")
+        if delay_ratio is not None and run.period == 1:
+            check_exact(run, plan("structure_aware", delay_ratio, run.ranks))
     elif schedule in SCHEDULES and SCHEDULES[schedule].uses_delay_ratio and delay_ratio is None:
         delay_ratio = _largest(run, schedule, lag)
     windows_of_d = schedule is None or (

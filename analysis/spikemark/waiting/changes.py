@@ -12,11 +12,11 @@ import numpy as np
 
 from spikemark.core.errors import BadInput, unknown_name
 from spikemark.models.statistics import lump
-from spikemark.network.schedules import plan
+from spikemark.network.schedules import SCHEDULES, plan
 
 from .interruptions import Interruptions, evenly, interruptions, put_back, without
 from .ladder import clipped, course_of, drift_share, in_cycles, means_of_stretches
-from .replay import ReplayedWaiting, Setting, predict
+from .replay import ReplayedWaiting, Setting, check_exact, predict
 from .trace import CycleTrace
 from .work import blocks_of_ranks
 
@@ -47,12 +47,15 @@ def halve_jitter(setting: Setting, run: CycleTrace) -> Setting:
     d = run.jitter_cycles
 
     def halved(compute: np.ndarray) -> Iterator[np.ndarray]:
-        short = clipped(without(compute, interruptions(compute)))  # long cycles stay
+        ordinary = without(compute, _interrupted(compute, run))
+        short = clipped(ordinary, run.window_cycles)  # long cycles stay
         fluctuations = short - short.mean(axis=0, dtype=np.float64) - _effects(short)
         share = drift_share(short, d)
         cycles = short.shape[1]
         slow = np.repeat(lump(fluctuations, d) / d, d, axis=1)
         slow = np.pad(slow, ((0, 0), (0, cycles - slow.shape[1])), mode="edge")
+        # Of the variance of these means, `share` is drift, which stays, and the rest is jitter that
+        # D cycles leave, a fourth of which stays. Half of each mean stays anyway.
         slow_factor = (share + 0.25 * (1 - share)) ** 0.5 - 0.5
         half = 0.5 * fluctuations + slow_factor * slow
         yield np.asarray(np.maximum(compute - fluctuations + half, 0))
@@ -145,9 +148,9 @@ def level_ranks(setting: Setting, run: CycleTrace) -> Setting:
 
 
 def double_delay_ratio(setting: Setting, run: CycleTrace) -> Setting:
-    """All ranks meet half as often.
+    """All ranks meet half as often; groups that meet in between do so as often as before.
 
-    Conventional becomes structure-aware with D = 2, placement included.
+    A schedule without D becomes structure-aware with D = 2, placement included.
 
     Example:
         >>> from spikemark.waiting.trace import trace
@@ -156,10 +159,15 @@ def double_delay_ratio(setting: Setting, run: CycleTrace) -> Setting:
         10
     """
     meetings = setting.plan
-    if meetings.delay_ratio == 1 and meetings.schedule != "structure_aware":
-        return Setting.from_run(run, "structure_aware", 2, ranks=meetings.ranks)
+    if not SCHEDULES[meetings.schedule].uses_delay_ratio:
+        rarely = Setting.from_run(run, "structure_aware", 2, ranks=meetings.ranks)
+        return replace(rarely, cost=setting.cost)
     doubled = plan(
-        meetings.schedule, 2 * meetings.delay_ratio, meetings.ranks, meetings.lag or None
+        meetings.schedule,
+        2 * meetings.delay_ratio,
+        meetings.ranks,
+        meetings.lag,
+        meetings.base or None,
     )
     return replace(setting, plan=replace(doubled, near=meetings.near))
 
@@ -190,7 +198,9 @@ def double_ranks(setting: Setting, run: CycleTrace) -> Setting:
     if meetings.near:
         line = f"ranks={ranks}: expected the {meetings.ranks} of the run, where areas share ranks"
         raise BadInput(line, field="ranks", code="conflict")
-    doubled = plan(meetings.schedule, meetings.delay_ratio, ranks, meetings.lag or None)
+    doubled = plan(
+        meetings.schedule, meetings.delay_ratio, ranks, meetings.lag, meetings.base or None
+    )
     return replace(setting, plan=doubled).checked()
 
 
@@ -214,7 +224,7 @@ def slow_rank(setting: Setting, run: CycleTrace, rank_and_factor: str) -> Settin
         rank_and_factor: such as "3:1.2": rank 3 takes 1.2 times as long; below 1, it is faster.
 
     Raises:
-        BadInput: for other ranks than the measured ones, and a factor from 0.001 to 1000.
+        BadInput: for other ranks than the measured ones, and a factor below 0.001 or above 1000.
 
     Example:
         >>> from spikemark.waiting.trace import trace
@@ -334,5 +344,6 @@ def _changed(base: Setting, run: CycleTrace, name: str) -> Setting:
         else:
             setting = CHANGES[kind](setting, run)
     meetings = setting.plan
+    check_exact(run, meetings)
     run.check(meetings.window, f"delay_ratio={meetings.delay_ratio} needs more:")
     return setting

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.core.fields import check_whole
 from spikemark.models.statistics import lump, waited
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
@@ -275,7 +276,8 @@ def parts_without_intervals(run: CycleTrace, delay_ratio: int | None = None) -> 
 
 def _jitter_cycles(run: CycleTrace, delay_ratio: int | None) -> int:
     """D that separates jitter from drift. Raises BadInput as `ladder`."""
-    d = delay_ratio or run.jitter_cycles
+    d = run.jitter_cycles if delay_ratio is None else delay_ratio
+    check_whole("delay_ratio", d)
     if 2 * d > run.cycles or d % run.period:
         line = (
             f"delay_ratio={d}: expected a multiple of {run.period}, the cycles between meetings, up"

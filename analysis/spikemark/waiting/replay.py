@@ -22,6 +22,7 @@ from scipy import special
 from spikemark.core.errors import BadInput
 from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import Meetings, lump, waited
+from spikemark.network.lanes import largest_periods
 from spikemark.network.schedules import SCHEDULES, MeetingPlan, plan
 from spikemark.quantities.quantity import LEVEL, Quantity, missing, student
 
@@ -98,26 +99,25 @@ class Setting:
 
         Raises:
             BadInput: for a run whose ranks meet more rarely, for fewer than 20 windows, for more
-                ranks than the measured ones can represent, and as `schedules.plan`.
+                ranks than the measured ones can represent, and as `schedules.plan` and
+                `check_exact`.
         """
-        if run.period > 1:
-            line = (
-                f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run"
-                f" whose ranks meet in each: {_run_conventional(run)}"
-            )
-            raise BadInput(
-                line,
-                field="schedule",
-                file=run.path,
-                code="conflict",
-            )
-        meetings = plan(schedule, delay_ratio, ranks or run.ranks, lag, group_period)
+        _check_period(run)
+        if ranks is None:
+            ranks = run.ranks
+        meetings = plan(schedule, delay_ratio, ranks, lag, group_period)
+        check_exact(run, meetings)
         run.check(meetings.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
         return cls(meetings, run.compute)._placed(run).checked()
 
     @classmethod
     def meeting_rarely(cls, run: CycleTrace, every: int) -> "Setting":
-        """The ranks of a run, with the work that they had there, meet `every` so many cycles."""
+        """The ranks of a run, with the work that they had there, meet `every` so many cycles.
+
+        Raises BadInput for a run whose ranks meet more rarely than in each cycle, and for fewer
+        than 20 windows.
+        """
+        _check_period(run)
         run.check(every, f"meeting every {every} cycles needs more:")
         meetings = plan("structure_aware", every, run.ranks)
         return cls(meetings, run.compute, unknown=run.doubtful)
@@ -180,6 +180,58 @@ class Setting:
             line = f"ranks={ranks}: expected {expected}"
             raise BadInput(line, field="ranks", code="range")
         return self
+
+
+def _check_period(run: CycleTrace) -> None:
+    """Raises BadInput for a run that cannot be replayed, as its ranks do not meet in each cycle."""
+    if run.period > 1:
+        line = (
+            f"schedule={run.schedule}: ranks meet every {run.period} cycles; expected a run whose"
+            f" ranks meet in each: {_run_conventional(run)}"
+        )
+        raise BadInput(
+            line,
+            field="schedule",
+            file=run.path,
+            code="conflict",
+        )
+
+
+def check_exact(run: CycleTrace, meetings: MeetingPlan) -> None:
+    """Raises BadInput for ranks that meet more rarely than the delays of the run's network allow.
+
+    Where no description of the network is known, any plan passes.
+
+    Example:
+        >>> from spikemark.records.record import load_run
+        >>> from spikemark.waiting.trace import trace
+        >>> run = trace(load_run("tests/golden/analysis/records/conventional-4"))
+        >>> check_exact(run, plan("structure_aware", delay_ratio=10, ranks=4))
+        >>> try:
+        ...     check_exact(run, plan("structure_aware", delay_ratio=21, ranks=4))
+        ... except BadInput as error:
+        ...     print(error.field)
+        delay_ratio
+    """
+    rules = SCHEDULES[meetings.schedule]
+    if run.work is None or not rules.uses_delay_ratio:
+        return
+    schedule = rules.for_ranks(meetings.lag, meetings.ranks)
+    placement = run.work.placement_of(meetings.schedule, meetings.ranks)
+    most = largest_periods(run.work.description, schedule, placement, meetings.ranks)
+    asked = {schedule.lanes[-1].name: ("delay_ratio", meetings.delay_ratio)}
+    if schedule.blocks is not None:
+        asked[schedule.blocks.name] = ("group_period", meetings.base)
+    for lane, (field, cycles) in asked.items():
+        if cycles > most[lane]:
+            allowed = f"at most {most[lane]}"
+            if not most[lane]:
+                allowed = f"another schedule than {meetings.schedule} with lag {meetings.lag}"
+            line = (
+                f"{field}={cycles}: expected {allowed}, by the shortest delay of lane {lane} of the"
+                " run's network"
+            )
+            raise BadInput(line, field=field, file=run.path, code="range")
 
 
 def _run_conventional(run: CycleTrace) -> str:
@@ -407,7 +459,7 @@ class _Replayed:
 def predict(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
     """What a setting makes of a conventional run.
 
-    Raises BadInput as `Setting.of` does.
+    Raises BadInput for a setting that does not fit the run, as `Setting.from_run` does.
 
     Example:
         >>> rng = np.random.default_rng(1)
@@ -694,6 +746,7 @@ def _outcomes(
     overhead_stays = exchange_stays = np.zeros(len(replayed))
     if setting.moved:
         rng = np.random.default_rng(REPLAY_SEED)
+        # Small shares are likelier, since most of what a meeting costs is paid once a meeting.
         share = rng.uniform(0, 1, (2, len(replayed))) ** 3
         overhead_stays, exchange_stays = MAX_SHARE_THAT_STAYS * share
     waited = x[..., -2:-1]

@@ -189,6 +189,7 @@ def estimates(run: CycleTrace) -> Estimates:
         squares += own**2
         neighbours += own[1:] * own[:-1]
     squares /= run.ranks - 1
+    # The last cycle has no next one: the mean in its place keeps the mean of all.
     products = np.append(neighbours / (run.ranks - 1), 0.0)
     products[-1] = products[:-1].mean()
     draws = means(np.stack([shared, squares, products], axis=1))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spikemark.core.errors import BadInput
+from spikemark.models import statistics
 from spikemark.models.between_runs import rank_sd
 from spikemark.models.statistics import lump
 from spikemark.network import lanes
@@ -196,7 +197,8 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
     """The trace of a run, of imported times, or of compute times [rank, cycle] in s.
 
     Raises BadInput if waiting was not timed, if ranks do not all meet at one barrier (with a lag,
-    or in groups), for one rank, for too few meetings, and for impossible times.
+    or in groups), for one rank, for too few meetings, for impossible times, and for what is no
+    number.
 
     Example:
         >>> times = np.random.default_rng(1).normal(1e-3, 1e-5, (4, 1000))
@@ -211,7 +213,7 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
         run = _of_imported(times)
     else:
         run = CycleTrace(
-            np.asarray(times),
+            _in_floating_point(times),
             kind="modelled",
             unplaced=UNPLACED,
             rank_sd=rank_sd(None),
@@ -229,6 +231,16 @@ def trace(times: "Run | CycleTimes | np.ndarray | CycleTrace") -> CycleTrace:
     if not isinstance(times, Run):
         _check_unit(run.compute, file)
     return run
+
+
+def _in_floating_point(compute: np.ndarray) -> np.ndarray:
+    """Compute times [rank, cycle] in a precision that changes of them can be computed in; those in
+    single precision stay so. Raises BadInput for what is no number.
+    """
+    array = np.asarray(compute)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    return statistics.times(array)
 
 
 def _check_ranks(compute: np.ndarray, file: str) -> None:

@@ -248,16 +248,22 @@ class Work:
             self._moved[placement] = MovedTimes(self, placement)
         return self._moved[placement]
 
-    def placement_of(self, schedule: str) -> str:
+    def placement_of(self, schedule: str, ranks: int | None = None) -> str:
         """The placement of the same description with another schedule.
 
         A placement that is not the one the run's own schedule implies was chosen, and stays. Area
         groups take the place of areas where these are fewer than ranks.
+
+        Args:
+            schedule: a key of SCHEDULES.
+            ranks: number of ranks; that of the run by default.
         """
+        if ranks is None:
+            ranks = self.ranks
         if self.placement != find_schedule(self.description.schedule).placement:
             return self.placement
         implied = find_schedule(schedule).placement
-        if implied == "area" and len(self.description.network.areas) < self.ranks:
+        if implied == "area" and len(self.description.network.areas) < ranks:
             return "area_group"
         return implied
 

@@ -3,6 +3,8 @@
 import gc
 import json
 import tracemalloc
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +13,7 @@ from by_day import half_by_night
 from synthetic import EXCHANGE_S, compute_times, write_run
 
 from spikemark.core.errors import BadInput
-from spikemark.models import order_statistics
+from spikemark.models import order_statistics, statistics
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import lump
@@ -30,6 +32,7 @@ from spikemark.waiting.ladder import (
     usual,
 )
 from spikemark.waiting.replay import Setting, further, predict
+from spikemark.waiting.sentences import NEEDS_DELAYS
 from spikemark.waiting.trace import CycleTrace, trace
 
 
@@ -495,3 +498,128 @@ def test_equal_times_make_nobody_wait():
     assert [q.value for q in found.parts.values()] == pytest.approx([0.0] * 4, abs=1e-15)
     assert theory.estimates(run).rho_1.value is None
     assert compute_times(2, 20, 1e-3, 0, 0, 0, 1).std() == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"schedule": "structure_aware", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "overlapped", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "overlapped", "delay_ratio": 4, "lag": 3}, "delay_ratio"),
+        ({"schedule": "hierarchical", "delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "structure_aware", "delay_ratio": 4, "ranks": 2}, "delay_ratio"),
+        ({"delay_ratio": 4}, "delay_ratio"),
+        ({"schedule": "structure_aware", "changes": ["double-delay-ratio"]}, "change"),
+    ],
+)
+def test_ranks_never_meet_more_rarely_than_the_delays_allow(tmp_path, asked, field):
+    run = trace(record.load_run(write_run(tmp_path / "run", ranks=4, delay_ratio=3)))
+    assert run.largest() == 3
+    with pytest.raises(BadInput) as error:
+        answer(run, **asked)
+    assert error.value.field == field
+    allowed = answer(run, "structure_aware", delay_ratio=3)
+    assert allowed.asked.plan.window == 3
+
+
+def test_nobody_knows_whether_the_network_of_mere_times_allows_a_window():
+    known = answer(of(drawn()), delay_ratio=5)
+    assert known.lines.count(NEEDS_DELAYS) == 1
+    asked = answer(of(drawn()), "structure_aware", delay_ratio=5)
+    assert asked.lines.count(NEEDS_DELAYS) == 1
+
+
+@pytest.mark.parametrize("schedule", [None, "structure_aware", "conventional"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("delay_ratio", 0), ("delay_ratio", -5), ("ranks", 0), ("group_period", 0)]
+)
+def test_numbers_of_a_schedule_are_positive(schedule, name, value):
+    with pytest.raises(BadInput) as error:
+        answer(of(drawn()), schedule, **{name: value})
+    assert error.value.field == name
+
+
+@pytest.mark.parametrize(
+    ("schedule", "d", "how"),
+    [
+        ("structure_aware", 1, {}),
+        ("structure_aware", 10, {}),
+        ("overlapped", 10, {"lag": 0}),
+        ("overlapped", 10, {"lag": 1}),
+        ("overlapped", 12, {"lag": 3}),
+        ("hierarchical", 1, {}),
+        ("hierarchical", 10, {}),
+        ("hierarchical", 10, {"group_period": 2}),
+    ],
+)
+def test_doubling_changes_one_field_of_the_plan_and_what_follows_from_it(schedule, d, how):
+    run = of(drawn())
+    base = replace(Setting.from_run(run, schedule, d, **how), cost=0.5)
+    follows = {"double-delay-ratio": {"window"}, "double-ranks": {"group"}}
+    doubled = {"double-delay-ratio": "delay_ratio", "double-ranks": "ranks"}
+    for change, field in doubled.items():
+        changed = CHANGES[change](base, run)
+        before, after = vars(base.plan), vars(changed.plan)
+        assert after[field] == 2 * before[field] and changed.cost == base.cost
+        for name in before.keys() - {field} - follows[change]:
+            assert after[name] == before[name], name
+    rarely = CHANGES["double-delay-ratio"](base, run).plan
+    assert rarely.window == 2 * base.plan.window
+
+
+def test_doubling_d_of_a_schedule_without_one_keeps_the_cost_of_a_meeting():
+    run = of(drawn())
+    for schedule in ("conventional", "placement_only"):
+        base = replace(Setting.from_run(run, schedule), cost=0.5)
+        rarely = CHANGES["double-delay-ratio"](base, run)
+        assert (rarely.plan.schedule, rarely.plan.window) == ("structure_aware", 2)
+        assert rarely.cost == base.cost
+
+
+def test_halving_the_jitter_keeps_planned_work_in_every_tenth_cycle():
+    """As if the work of that cycle came on top afterwards."""
+    compute = drawn(4, 2000)
+    planned = np.zeros(2000)
+    planned[::10] = 2e-3
+    expected = outcomes(of(compute, delay_ratio=10), ["halve-jitter"])[1].prediction
+    found = outcomes(of(compute + planned, delay_ratio=10), ["halve-jitter"])[1].prediction
+    assert found.waiting.value == pytest.approx(expected.waiting.value, rel=0.02)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint32, np.float16, np.longdouble])
+def test_times_of_any_numbers_are_answered_as_floating_point_ones(kind):
+    random = np.random.default_rng(1)
+    compute = random.integers(1, 4, (4, 400)).astype(kind)
+    compute[2] += 1
+    asked = ["level-ranks", "slow-rank=1:1.5", "halve-jitter"]
+    found = answer(trace(compute), changes=asked)
+    expected = answer(trace(compute.astype(np.float64)), changes=asked)
+    for one, other in zip(found.changes, expected.changes, strict=True):
+        assert one.prediction.waiting.value == pytest.approx(other.prediction.waiting.value)
+    assert found.ladder.parts == expected.ladder.parts
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        np.ones((2, 100), dtype=bool),
+        np.full((2, 100), "1e-3"),
+        np.full((2, 100), None),
+        np.full((2, 100), 1e-3 + 1e-4j),
+        np.full((2, 100), np.timedelta64(1, "ms")),
+    ],
+)
+def test_what_is_no_number_is_refused(compute):
+    for function in (trace, statistics.times):
+        with pytest.raises(BadInput) as error:
+            function(compute)
+        assert error.value.field == "cycle times" and "\n" not in str(error.value)
+
+
+def test_ranks_that_meet_rarely_are_not_replayed_as_if_they_met_often():
+    run = of(drawn())
+    late = CycleTrace(run.compute, period=10)
+    for replayed in (Setting.from_run, partial(Setting.meeting_rarely, every=20)):
+        with pytest.raises(BadInput) as error:
+            replayed(late)
+        assert error.value.field == "schedule"

@@ -279,6 +279,9 @@ def test_where_nothing_tells_the_work_there_is_no_answer(tmp_path, spikemark):
     with pytest.raises(BadInput, match="placement"):
         replayed.changes(tmp_path / "mine", RATIO)
     assert spikemark(*words, "--placement", "area")[0] == 0
+    with pytest.raises(BadInput) as error:
+        replayed.changes(tmp_path / "mine", 1000)
+    assert error.value.field == "cycles"
     printed = json.loads(spikemark("waiting", tmp_path / "mine", *asked, "--json")[1])
     assert printed["replay"]["change"]["value"] > 0 and replayed.changes(tmp_path / "mine", RATIO)
 
