@@ -16,6 +16,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
+from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.records.results import Results
 from spikemark.running import experiments, job_size, sweeps

@@ -154,5 +154,8 @@ def network_of(profile, nodes):
 
 
 def plan(experiment):
-    """The digests of all runs of an experiment, in their order."""
-    return [run.digest for run in experiments.expand(experiments.load_experiment(Path(experiment)))]
+    """What earlier versions called the runs of an experiment, in their order."""
+    return [
+        run.earlier_ids[0]
+        for run in experiments.expand(experiments.load_experiment(Path(experiment)))
+    ]

@@ -13,7 +13,7 @@ rule plan:
     conda:
         environment
     params:
-        digest=experiments.digest([EXPERIMENT.model_dump(mode="json"), list(RUNS)]),
+        digest=digests.digest([EXPERIMENT.model_dump(mode="json"), list(RUNS)]),
         config=json.dumps(dataclasses.asdict(CONFIG)),
     message:
         f"Plan {len(RUNS)} runs of {EXPERIMENT.name}"

@@ -6,8 +6,6 @@ a machine from run to run and from session to session, and when its times change
 """
 
 import functools
-import hashlib
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -20,7 +18,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from spikemark.core import places
+from spikemark.core import digests, places
 from spikemark.core.commands import command
 from spikemark.core.errors import BadInput
 from spikemark.core.files import write_atomically, write_output
@@ -216,11 +214,24 @@ def key_of(run: Run) -> str:
         >>> key_of(aware) == key_of(conventional)  # another schedule is another setup
         False
     """
+    return digests.digest(_setup_of(run))[:KEY_DIGITS]
+
+
+def _setup_of(run: Run) -> list[Any]:
+    """What the key of its setup is made of."""
     description = with_content(run.record.description)
     without_seed = {name: value for name, value in description.items() if name != "seed"}
-    parts = [without_seed, run.record.ranks, run.record.threads, run.record.host.nodes]
-    text = json.dumps(parts, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+    return [without_seed, run.record.ranks, run.record.threads, run.record.host.nodes]
+
+
+def _key_in(kept: set[str], run: Run) -> str:
+    """The key of a run's setup in a history that has these keys.
+
+    A setup whose entries begin with those of earlier versions, for which 4 and 4.0 differed, goes
+    on under their key.
+    """
+    earlier = digests.digest_as_written(_setup_of(run))[:KEY_DIGITS]
+    return earlier if earlier in kept else key_of(run)
 
 
 def entries(path: Path) -> list[Entry]:
@@ -307,17 +318,27 @@ def add(folder: Path, results: list[Path]) -> tuple[dict[Path, int], int]:
         reason = "nothing was appended"
         expected = "a run that nothing disturbed"
         raise BadInput(reason=reason, expected=expected, file=results[0], code="file")
-    calm = calm.assign(
-        file=calm["run"].map(functools.partial(_file_of, folder)), key=calm["run"].map(key_of)
-    )
+    calm = calm.assign(file=calm["run"].map(functools.partial(_file_of, folder)))
     appended: dict[Path, int] = defaultdict(int)
     with locked(Path(folder)):
+        keys_of_file = {path: _keys(path) for path in set(calm["file"])}
+        calm["key"] = [
+            _key_in(keys_of_file[path], run)
+            for path, run in zip(calm["file"], calm["run"], strict=True)
+        ]
         groups = calm.groupby(["file", "session", "key", "experiment", "setup"], sort=False)
         for _, runs_of_entry in groups:
             path = runs_of_entry["file"].iloc[0]
             if _append(path, _entry(runs_of_entry)):
                 appended[path] += 1
     return appended, len(runs) - len(calm)
+
+
+def _keys(path: Path) -> set[str]:
+    """The keys of the setups in a file, which may not exist yet."""
+    if not path.is_file():
+        return set()
+    return {entry.key for entry in entries(path)}
 
 
 def _runs_with_session(results: list[Path]) -> pd.DataFrame:
@@ -466,7 +487,7 @@ def known_of(folder: Path) -> Callable[[Run], KnownSpread]:
                 field="--history",
             )
         all_entries = frame_of(path)
-        spread = spreads(all_entries[all_entries["key"] == key_of(run)])
+        spread = spreads(all_entries[all_entries["key"] == _key_in(set(all_entries["key"]), run)])
         if CYCLE in spread and spread[CYCLE].runs_degrees >= FEWEST_DEGREES:
             return spread
         return spreads(all_entries)

@@ -5,7 +5,15 @@ them.
 """
 
 from .loader import ALL, file_of, folder, load, load_any, names, title
-from .parts import MachineOfParts, MachinePart, Node, RanksOfPart, digest, shares
+from .parts import (
+    MachineOfParts,
+    MachinePart,
+    Node,
+    RanksOfPart,
+    digest,
+    digest_as_written,
+    shares,
+)
 from .priors import filled
 from .profile import Assumption, Profile, UnknownValue, Value, checked
 
@@ -21,6 +29,7 @@ __all__ = [
     "Value",
     "checked",
     "digest",
+    "digest_as_written",
     "file_of",
     "filled",
     "folder",

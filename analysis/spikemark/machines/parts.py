@@ -4,15 +4,13 @@ A value of a part is asked for by its path with the name of the part before it, 
 `parts.arm.node.cores`; one of a link by `links.x86-arm.interconnect.latency`.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
-from spikemark.core import fields
+from spikemark.core import digests, fields
 from spikemark.core.errors import BadInput, short_repr
 
 from . import usual
@@ -24,6 +22,8 @@ PARTS, LINKS, NODES = "parts", "links", "nodes"
 UNSTATED = "the file states no source"
 #: More ranks than any machine has, to ask how many its nodes take.
 ENOUGH_RANKS = 10**9
+#: Hexadecimal digits of the digest of a machine.
+DIGEST_DIGITS = 16
 
 
 def _paths_of_links() -> tuple[str, ...]:
@@ -193,8 +193,8 @@ def inside(path: str) -> str:
 def digest(machine: Profile | MachineOfParts) -> str:
     """16 hexadecimal digits from the values of a machine and their units.
 
-    Sources, titles and GAPS do not count. The names and the order of parts count: ranks fill them
-    in this order.
+    A value of 4 and one of 4.0 are the same. Sources, titles and GAPS do not count. The names and
+    the order of parts count: ranks fill them in this order.
 
     Example:
         >>> from spikemark import machines
@@ -202,14 +202,29 @@ def digest(machine: Profile | MachineOfParts) -> str:
         >>> digest(jureca) == digest(replace(jureca, title="the same machine"))
         True
     """
+    return digests.digest(_said_by_values(machine))[:DIGEST_DIGITS]
+
+
+def digest_as_written(machine: Profile | MachineOfParts) -> str:
+    """The same, where 4 and 4.0 differ: the names of earlier simulated runs depend on it.
+
+    Example:
+        >>> from spikemark import machines
+        >>> len(digest_as_written(machines.load("jureca-dc")))
+        16
+    """
+    return digests.digest_as_written(_said_by_values(machine))[:DIGEST_DIGITS]
+
+
+def _said_by_values(machine: Profile | MachineOfParts) -> dict[str, Any]:
+    """What the digest of a machine is made of."""
     values = {}
     for path, value in sorted(machine.values.items()):
         if not path.endswith(GAPS):
             values[path] = [value.value, value.unit]
-    content: dict[str, Any] = values
     if isinstance(machine, MachineOfParts):
-        content = {"parts": list(machine.parts), "values": values}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+        return {"parts": list(machine.parts), "values": values}
+    return values
 
 
 def read(content: Any, where: str, load: Callable[[str], Profile]) -> MachineOfParts:

@@ -6,7 +6,6 @@ peer_factors.py compares what they say. NEST builds the same network in distribu
 its runs, and the pauses in which it waits for a quiet machine.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from spikemark import launch
+from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.core.files import discard, write_atomically, write_json
 from spikemark.core.lock import locked
 from spikemark.launch.process import ProgramFailed, watch
 from spikemark.records.experiment_fields import Experiment
 from spikemark.running import quiet
-from spikemark.running.experiments import digest, expand
+from spikemark.running.experiments import expand
 from spikemark.running.measure import why
 
 from .peer_factors import COMPARED, PeerComparison, refusal
@@ -95,7 +95,7 @@ def plan(
 def _network(experiment: Experiment) -> dict[str, Any]:
     """The run description of an experiment that has one. Raises BadInput for another one."""
     runs = expand(experiment)
-    networks = {json.dumps(run.description, sort_keys=True) for run in runs}
+    networks = {digests.digest(run.description) for run in runs}
     on_one_rank = all(run.ranks == 1 for run in runs)
     threads_in_grid = any("threads" in settings for settings in experiment.grid)
     if len(networks) != 1 or not on_one_rank or threads_in_grid:
@@ -118,7 +118,7 @@ def _shuffled_round(
             trials.append(Trial(program, threads, round_))
 
     def place(trial: Trial) -> str:
-        return digest([experiment.shuffle_seed, round_, trial.program.name, trial.threads])
+        return digests.digest([experiment.shuffle_seed, round_, trial.program.name, trial.threads])
 
     return sorted(trials, key=place)
 

@@ -64,18 +64,19 @@ def terms() -> dict[str, Term]:
 def term(name: str) -> Term:
     """The term of a column.
 
-    A column that terms.yaml lacks, such as a field of a grid, is called by its name.
+    A column that terms.yaml lacks, such as a field of a grid, is called by its name, as it has to
+    be written.
 
     Example:
         >>> term("swept.some_field").head, term("messages_level_2").head
-        ('some field', 'messages of a level')
+        ('some_field', 'messages of a level')
     """
     if name in terms():
         return terms()[name]
     bare = LEVEL_NUMBER.sub("", name)
     for prefix in PREFIXES:
         bare = bare.removeprefix(prefix)
-    return terms().get(bare) or Term(name, bare.replace("_", " "))
+    return terms().get(bare) or Term(name, bare)
 
 
 def column(name: str, kind: str | None = None) -> Column:

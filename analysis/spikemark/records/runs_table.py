@@ -6,12 +6,12 @@ quantities/terms.yaml has the heading, unit and meaning that pages and docs/colu
 latter is made from it (`.venv/bin/cog -r docs/columns.md docs/glossary.md`).
 """
 
-import hashlib
 import json
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from spikemark.core import digests
 from spikemark.network.description import Description, read_description
 from spikemark.network.presets import PRESETS
 from spikemark.network.schedules import SCHEDULES
@@ -262,8 +262,7 @@ def _how_it_ran(run: Run) -> dict[str, Any]:
 def _digest_of_network(description: dict[str, Any]) -> str:
     """A hash of all that decides the spikes: seed, network and times."""
     network = [description.get(key) for key in ("seed", "network", "time")]
-    text = json.dumps(network, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return digests.digest(network)[:12]
 
 
 def _counts(totals: TotalCounts) -> dict[str, int | None]:

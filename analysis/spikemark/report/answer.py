@@ -247,7 +247,7 @@ class SweepAnswer:
             no_interval = " (not judged: runs were disturbed)"
         return (
             f"On {counted(place.ranks, 'rank')}, {place.configuration} took less: {there} times"
-            f" real time instead of {here}{no_interval}."
+            f" real time instead of {here}{self._fastest_here(place.configuration)}{no_interval}."
         )
 
     @property
@@ -261,9 +261,19 @@ class SweepAnswer:
         least = min(brief, key=lambda other: float(other.means.min()))
         return (
             f"On {counted(least.ranks, 'rank')}, {least.means.idxmin()} took less"
-            f" ({number(float(least.means.min()))} times real time instead of {number(here)}), but"
-            " its runs are too short to tell."
+            f" ({number(float(least.means.min()))} times real time instead of {number(here)}"
+            f"{self._fastest_here(str(least.means.idxmin()))}), but its runs are too short to tell."
         )
+
+    def _fastest_here(self, compared: str) -> str:
+        """Whose time on which ranks another one's is compared with: ` of NAME on 2 ranks`.
+
+        `compared`: the configuration that took the other time; the same is not named again.
+        """
+        assert self.chosen is not None
+        fastest = self.chosen.fastest
+        name = "" if fastest == compared else f" of {fastest}"
+        return f"{name} on {counted(self.chosen.ranks, 'rank')}"
 
     @property
     def notes(self) -> list[str]:
@@ -304,11 +314,13 @@ def _disturbance(chosen: Comparison) -> str:
     disturbed = chosen.complete[chosen.complete["disturbed"]]
     if disturbed.empty:
         return ""
-    runs = f"{len(disturbed)} of these {counted(len(chosen.complete), 'run')}"
-    sentence = f"The machine was busy: {taken(disturbed)} during {runs}"
+    busy = f"The machine was busy: {taken(disturbed)} during"
+    runs = f"{len(disturbed)} of these {len(chosen.complete)} runs"
+    if len(chosen.complete) == 1:
+        runs = "this run"
     if chosen.judged:
-        return f"{sentence}, so these do not count."
-    return f"{sentence}, so their times say little about speed."
+        return f"{busy} {runs}, left out here."
+    return f"{busy} {runs}, whose times say little about speed."
 
 
 def taken(disturbed: pd.DataFrame) -> str:

@@ -8,26 +8,26 @@ its lists. Each combination runs with every number of ranks and threads and ever
 """
 
 import copy
-import hashlib
 import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from spikemark import machines
-from spikemark.core import places
+from spikemark.core import digests, places
 from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import assign
 from spikemark.core.fields import checked as valid
 from spikemark.core.reading import check_plain
 from spikemark.core.validation import invalid
 from spikemark.core.yaml_file import YAML, parsed, read_json_or_yaml, read_yaml
-from spikemark.machines.parts import digest as machine_digest
 from spikemark.network import placement_text, presets
 from spikemark.network.named_files import located, with_content
 from spikemark.network.schedules import LANES, SCHEDULES
@@ -53,7 +53,7 @@ DIGITS_IN_ID = 8
 #: Characters of D in the id of a run; more are left out, since a file name has a limit.
 MAX_DIGITS_OF_D = 12
 #: Fields of RunSpec that plan.json does not have.
-NOT_IN_PLAN = {"digest", "description", "compute_of", "simulate_guess_s"}
+NOT_IN_PLAN = {"digest", "digest_as_written", "description", "compute_of", "simulate_guess_s"}
 #: `rate_hz` of neurons that fire as the preset expects of each population.
 BY_POPULATION = "by population"
 #: The preset that expects rates.
@@ -69,6 +69,8 @@ class RunSpec(Planned):
 
     #: A hash of everything that defines the measurement.
     digest: str
+    #: The same, of its numbers as they are written: earlier versions named runs by it.
+    digest_as_written: str
     description: dict[str, Any]
     #: Description of the network whose compute times are taken.
     compute_of: dict[str, Any] | None = None
@@ -79,6 +81,12 @@ class RunSpec(Planned):
         """The run as it stands in the plan; descriptions lie in files of their own."""
         left_out = {name for name in ("machine", *LAYOUT) if getattr(self, name) is None}
         return self.model_dump(exclude=NOT_IN_PLAN | left_out)
+
+    @property
+    def earlier_ids(self) -> tuple[str, str]:
+        """The ids that earlier versions gave it, the first one first."""
+        start = self.id.removesuffix(self.digest[:DIGITS_IN_ID])
+        return self.digest_as_written, f"{start}{self.digest_as_written[:DIGITS_IN_ID]}"
 
     @property
     def point(self) -> str:
@@ -315,7 +323,7 @@ def expand(experiment: Experiment) -> list[RunSpec]:
     Runs are measured in blocks, one for every repetition of every seed, so that what is compared is
     measured close together; blocks, and runs within a block, are shuffled, so that slow changes of
     the machine do not favour one part of the grid. The order follows from `shuffle_seed`, the seeds
-    and the digests of the runs alone: adding runs does not reorder the others.
+    and the runs as they are written: adding runs does not reorder the others.
 
     Raises BadInput for more than MAX_RUNS runs, for options the preset refuses and for entries of
     the grid that give the same run twice.
@@ -338,9 +346,34 @@ def expand(experiment: Experiment) -> list[RunSpec]:
 
     def place(run: RunSpec) -> tuple[str, str]:
         block = [experiment.shuffle_seed, "block", run.seed, run.repetition]
-        return digest(block), digest([experiment.shuffle_seed, run.digest])
+        run_in_block = [experiment.shuffle_seed, run.digest_as_written]
+        return digests.digest_as_written(block), digests.digest_as_written(run_in_block)
 
     return sorted(runs.values(), key=place)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A form of JSON, and the networks that have been written in it."""
+
+    written: Callable[[object], str]
+    text_by_id: dict[int, str]  #: of networks, by id()
+
+    def text(self, value: object) -> str:
+        """The value in this form, with the names of fields in order."""
+        if id(value) in self.text_by_id:
+            return self.text_by_id[id(value)]
+        if not isinstance(value, dict):
+            return self.written(value)
+        members = [f"{json.dumps(name)}: {self.text(value[name])}" for name in sorted(value)]
+        return f"{{{', '.join(members)}}}"
+
+
+class _ProfileDigests(NamedTuple):
+    """The digest of a machine, and the same of its numbers as they are written."""
+
+    digest: str
+    as_written: str
 
 
 class _Descriptions:
@@ -353,14 +386,18 @@ class _Descriptions:
         self.experiment = experiment
         self._base_by_key: dict[str, dict[str, Any]] = {}
         self._network_by_text: dict[str, Any] = {}
-        self._text_by_id: dict[int, str] = {}  # of networks, by id()
-        self._profile_digest_by_name: dict[str, str] = {}
+        self._canonical = _Form(digests.canonical_text, {})
+        self._as_written = _Form(partial(json.dumps, sort_keys=True), {})
+        self._profile_by_name: dict[str, _ProfileDigests] = {}
 
-    def profile_digest(self, name: str) -> str:
+    def profile(self, name: str) -> _ProfileDigests:
         """Of the values of a machine, assumed ones included, from which simulated times follow."""
-        if name not in self._profile_digest_by_name:
-            self._profile_digest_by_name[name] = machine_digest(filled(name))
-        return self._profile_digest_by_name[name]
+        if name not in self._profile_by_name:
+            machine = filled(name)
+            self._profile_by_name[name] = _ProfileDigests(
+                machines.digest(machine), machines.digest_as_written(machine)
+            )
+        return self._profile_by_name[name]
 
     def describe(self, fields: dict[str, Any], seed: int) -> dict[str, Any]:
         """The description with these fields of the grid.
@@ -402,25 +439,21 @@ class _Descriptions:
     def _shared(self, description: dict[str, Any]) -> dict[str, Any]:
         """The description with the one object of its network."""
         network = description.get("network")
-        if "network" not in description or id(network) in self._text_by_id:
+        if "network" not in description or id(network) in self._as_written.text_by_id:
             return description
         text = json.dumps(network, sort_keys=True)
         network = self._network_by_text.setdefault(text, network)
-        self._text_by_id[id(network)] = text
+        self._as_written.text_by_id[id(network)] = text
+        self._canonical.text_by_id[id(network)] = digests.canonical_text(network)
         return {**description, "network": network}
 
     def digest(self, identity: dict[str, Any]) -> str:
         """The digest of what defines a measurement, with descriptions of `of` in it."""
-        return hashlib.sha256(self._text(identity).encode()).hexdigest()
+        return digests.of_text(self._canonical.text(identity))
 
-    def _text(self, value: object) -> str:
-        """As json.dumps with sorted keys."""
-        if id(value) in self._text_by_id:
-            return self._text_by_id[id(value)]
-        if not isinstance(value, dict):
-            return json.dumps(value, sort_keys=True)
-        members = [f"{json.dumps(name)}: {self._text(value[name])}" for name in sorted(value)]
-        return f"{{{', '.join(members)}}}"
+    def digest_as_written(self, identity: dict[str, Any]) -> str:
+        """The same, of the numbers as they are written."""
+        return digests.of_text(self._as_written.text(identity))
 
 
 def _without_prefix(fields: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -463,20 +496,27 @@ def _runs(
     for seed in experiment.seeds:
         description = descriptions.describe(fields, seed)
         identity: dict[str, Any] = {"description": with_content(description), **placed}
+        identity_as_written = dict(identity)
         compute_of = None
         if machine is not None:
             if machine.compute_of:
                 compute_of = descriptions.describe({**fields, **machine.compute_of}, seed)
-            identity["machine"] = {
+            profile = descriptions.profile(machine.profile)
+            simulated = {
                 **machine.identity,
-                "profile": descriptions.profile_digest(machine.profile),
                 "compute_of": compute_of and with_content(compute_of),
             }
+            identity["machine"] = {**simulated, "profile": profile.digest}
+            identity_as_written["machine"] = {**simulated, "profile": profile.as_written}
         for repetition in range(1, experiment.repetitions + 1):
             of_run = descriptions.digest({**identity, "repetition": repetition})[:DIGEST_DIGITS]
+            as_written = descriptions.digest_as_written(
+                {**identity_as_written, "repetition": repetition}
+            )
             yield RunSpec(
                 id=_id(description, placed, seed, repetition, of_run),
                 digest=of_run,
+                digest_as_written=as_written[:DIGEST_DIGITS],
                 label=_label(experiment, fields, placed, seed, repetition),
                 **placed,
                 seed=seed,
@@ -542,7 +582,7 @@ def _id(
     words = [schedule.name if schedule else LANES]
     delay_ratio = description.get("delay_ratio")
     if delay_ratio is not None and (schedule is None or schedule.uses_delay_ratio):
-        words.append(f"D{_as_word(delay_ratio)}")
+        words.append(f"D{_as_word(digests.canonical(delay_ratio))}")
     words.append(f"r{placed['ranks']}")
     if placed["threads"] > 1:
         words.append(f"t{placed['threads']}")
@@ -597,13 +637,3 @@ def _shown(field: str, value: object) -> str:
     except ValueError as error:
         raise BadInput(f"placement: {error}", field="placement") from None
     return placement_text.name_of(value)
-
-
-def digest(value: object) -> str:
-    """A hash of a value that JSON can hold.
-
-    Example:
-        >>> digest({"ranks": 4}) == digest({"ranks": 4})
-        True
-    """
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

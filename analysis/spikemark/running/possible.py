@@ -10,6 +10,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.network import lanes, ring
 from spikemark.network.description import Description, Network, read_description
@@ -19,7 +20,7 @@ from spikemark.quantities.words import counted
 from spikemark.records.experiment_fields import Experiment, as_list
 
 from .durations import START_S
-from .experiments import RunSpec, digest, filled
+from .experiments import RunSpec, filled
 from .simulation.times import layout_of
 
 #: Fields of a description that do not decide whether it can be run, as far as the analysis can
@@ -122,7 +123,7 @@ class _Judge:
         rest = dict(run.description)
         for name in ("network", *IRRELEVANT):
             rest.pop(name, None)
-        key = (network_id, digest(rest), run.ranks, run.threads)
+        key = (network_id, digests.digest(rest), run.ranks, run.threads)
         if key not in self._verdicts:
             network = self._networks.get(network_id)
             reason, description = refusal(run.description, run.ranks, run.threads, network)

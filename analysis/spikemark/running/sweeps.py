@@ -225,8 +225,8 @@ def _simulated_name(machine: SimulatedOn, grid: list[dict[str, Any]]) -> str:
 def planned(experiment: Experiment, results: Results) -> possible.PossibleRuns:
     """The runs of an experiment, in the order of measuring, and its points that are impossible.
 
-    A record that lies under the name that earlier versions gave it, the digest alone, keeps it: it
-    is not measured again. Raises BadInput as `experiments.expand` and `possible.sift`.
+    A record that lies under a name that earlier versions gave it keeps it: it is not measured
+    again. Raises BadInput as `experiments.expand` and `possible.sift`.
 
     Example:
         >>> from spikemark.running.experiments import load_experiment
@@ -235,11 +235,12 @@ def planned(experiment: Experiment, results: Results) -> possible.PossibleRuns:
         8
     """
     sifted = possible.sift(experiment, expand(experiment))
-    earlier = {path.name for path in results.runs.iterdir()} if results.runs.is_dir() else set()
-    runs: list[RunSpec] = []
+    there = {path.name for path in results.runs.iterdir()} if results.runs.is_dir() else set()
+    runs = []
     for run in sifted.runs:
-        is_earlier = run.digest in earlier and results.measured(run.digest)
-        runs.append(run.model_copy(update={"id": run.digest}) if is_earlier else run)
+        measured = [id for id in (run.id, *run.earlier_ids) if id in there and results.measured(id)]
+        id_of_run = measured[0] if measured else run.id
+        runs.append(run if id_of_run == run.id else run.model_copy(update={"id": id_of_run}))
     return possible.PossibleRuns(runs, sifted.left_out)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from compared import run, sweep
 
+from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.diff import history as entries
 from spikemark.diff.history import FEWEST_ENTRIES, MOST_ALARMS, changes, frame, known_of, spreads
@@ -70,6 +71,25 @@ class TestFiles:
             for i, how in enumerate(({"seed": 1}, {"seed": 2}, {"schedule": "structure_aware"}))
         )
         assert one == other != apart
+
+    def test_a_number_in_another_form_is_the_same_setup(self, tmp_path):
+        keys = set()
+        for form in (10, 10.0):
+            change = {"description__time__warmup_ms": form}
+            keys.add(entries.key_of(load_run(run(tmp_path / str(form), **change))))
+        assert len(keys) == 1
+
+    def test_a_setup_goes_on_under_the_key_of_earlier_versions(self, tmp_path, monkeypatch):
+        folder = tmp_path / "history"
+        paths = [run(tmp_path / str(seed), seed=seed) for seed in (1, 2)]
+        with monkeypatch.context() as earlier:
+            earlier.setattr(digests, "digest", digests.digest_as_written)
+            entries.add(folder, paths[:1])
+        (first,) = entries.entries(folder / FILE)
+        assert entries.add(folder, paths[:1])[0] == {}
+        entries.add(folder, paths[1:])
+        keys = [entry.key for entry in entries.entries(folder / FILE)]
+        assert keys == [first.key, first.key] != [entries.key_of(load_run(paths[0]))] * 2
 
     def test_disturbed_runs_stay_out(self, refusal, tmp_path):
         busy = {"warnings": ["foreign load: other processes kept 0.90 cores busy"]}

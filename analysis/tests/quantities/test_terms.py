@@ -45,6 +45,11 @@ def test_schedules_are_explained_by_their_names_and_labels(schedule):
         assert schedule.label in [word.head for word in words_in(text)]
 
 
+@pytest.mark.parametrize("field", ["network.populations.0.neuron.rate_hz", "size_cv"])
+def test_a_swept_field_is_called_as_it_is_written(field):
+    assert term(f"swept.{field}").head == term(field).heading == field
+
+
 def test_a_word_has_a_unit_where_a_column_has_it():
     in_seconds = [Table([column("deliver")], [])]
     assert [word.heading for word in explained(in_seconds)] == [term("deliver").heading]

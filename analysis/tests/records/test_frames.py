@@ -115,6 +115,18 @@ def test_differing_checksums_are_named(measured):
     assert "0123456789abcdef" in complaint and bad.label in complaint
 
 
+def test_a_number_in_another_form_is_the_same_network(tmp_path):
+    """Of two ways to run, the grid gives the rate of one as 4, and the description has 4.0."""
+    rate = "network.populations.0.neuron.rate_hz"
+    grid = [{"schedule": "conventional"}, {"schedule": "placement_only", rate: [4, 16]}]
+    results, runs = planned(tmp_path, grid=grid, set={rate: 4.0})
+    for run in runs:
+        write(results, run)
+    rows = load_folder(results.path).runs
+    assert rows.groupby("network").size().sort_values().tolist() == [1, 2]
+    assert set(rows.groupby("network")["schedule"].nunique()) == {1, 2}
+
+
 @pytest.mark.parametrize(("option", "value"), [("ranks", 1), ("threads", 3), ("seed", 99)])
 def test_record_of_another_run_is_left_out(measured, option, value):
     results, runs = measured

@@ -43,7 +43,7 @@ SLOWER = re.compile(
 )
 LESS = re.compile(
     r"On (?P<ranks>\d+) ranks?, (?P<name>.+) took less: (?P<there>\S+) times real time instead of"
-    r" (?P<here>[\d.,\u202f]+\d)"
+    r" (?P<here>[\d.,\u202f]+\d)(?: of (?P<fastest>.+))? on (?P<ranks_here>\d+) ranks?"
 )
 
 
@@ -169,6 +169,9 @@ def check_elsewhere(found, case, keys, times, complete: bool) -> None:
     if said:
         assert shows(said["there"], candidates[place].mean()) and shows(said["here"], here.mean())
         assert candidates[place].mean() < here.mean()
+        fastest_here = min(times, key=lambda name: times[name].mean())
+        assert (said["fastest"] or said["name"]) == fastest_here
+        assert int(said["ranks_here"]) == found.ranks
 
 
 @pytest.mark.parametrize(

@@ -274,6 +274,13 @@ def test_disturbed_runs_are_said_with_the_number(tmp_path):
     assert any("0.90" in line for line in checks._cautions(found.frames))
 
 
+def test_one_disturbed_run_is_not_counted_in_the_plural(tmp_path):
+    frames = swept(tmp_path, faster)
+    runs = frames.runs.iloc[:1].assign(disturbed=True, foreign_load=0.9)
+    found = answer(frames.with_runs(runs))
+    assert "during this run" in found.caution and "1 of" not in found.caution
+
+
 def noisy(folder, rng, disturbed, odd=None, count=6):
     """Runs that scatter by 1 %; those of `disturbed` (schedule, seed) take 1.2 to 4 times as long,
     with a load; `odd` takes 1.4 times as long, or less, without one.

@@ -11,6 +11,7 @@ from experiment_file import content, experiment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.network import placement_file
 from spikemark.network.named_files import with_content
@@ -42,18 +43,23 @@ def test_ranks_and_threads_of_the_grid_take_the_place_of_the_others():
 
 
 def test_digests_stay_as_they_were():
-    """Of what defines the measurement: one that changes would make every user measure again."""
+    """Of what defines the measurement: one that changes would make every user measure again.
+
+    So earlier ids are found by the numbers as they were written.
+    """
     (run,) = expand(experiment(grid=[{}], ranks=2, seeds=1))
     identity = {"description": run.description, "ranks": 2, "threads": 1, "repetition": 1}
-    assert run.digest == experiments.digest(identity)[:12]
+    assert run.digest == digests.digest(identity)[:12]
+    assert run.digest_as_written == digests.digest_as_written(identity)[:12]
     (given,) = expand(experiment(grid=[{}], ranks=2, seeds=1, ranks_per_node=1))
-    assert given.digest == experiments.digest({**identity, "ranks_per_node": 1})[:12]
+    assert given.digest == digests.digest({**identity, "ranks_per_node": 1})[:12]
     fixed = {
         "description": {"format_version": 1, "network": {"populations": []}},
         "ranks": 2,
         "threads": 1,
     }
-    assert experiments.digest(fixed | {"repetition": 1})[:12] == "be67d120bb7f"
+    for digest in (digests.digest, digests.digest_as_written):
+        assert digest(fixed | {"repetition": 1})[:12] == "be67d120bb7f"
 
 
 NAMES = {  # by fields of the grid
@@ -78,13 +84,46 @@ def test_an_id_says_what_the_run_is(name):
     assert run.id == f"{name}{run.digest[:8]}"
 
 
-def test_a_record_under_an_earlier_name_is_found_and_counts_as_measured(tmp_path):
+@pytest.mark.parametrize("name", [0, 1])
+def test_a_record_under_an_earlier_name_is_found_and_counts_as_measured(tmp_path, name):
     chosen = Experiment.model_validate({**swept.PLAIN, "repetitions": 2})
     results, (first, second) = Results(tmp_path), expand(chosen)
-    swept.write(results, first).rename(results.runs / first.digest)
-    assert [run.id for run in sweeps.planned(chosen, results).runs] == [first.digest, second.id]
+    earlier = first.earlier_ids[name]
+    swept.write(results, first).rename(results.runs / earlier)
+    assert earlier not in (first.id, first.digest)
+    assert [run.id for run in sweeps.planned(chosen, results).runs] == [earlier, second.id]
     answer = sweeps.dry_run(sweeps.planned(chosen, results).runs, results, [])
     assert answer.table["done"].sum() == 1
+
+
+RATE = "network.populations.0.neuron.rate_hz"
+
+
+def with_rate(rate_hz, **changes):
+    """The runs of an experiment that sets a rate, by the values that the grid takes."""
+    return expand(experiment(grid=[{RATE: rate_hz}], ranks=2, seeds=1, **changes))
+
+
+@pytest.mark.parametrize("same", [4.0, float("4e0")])
+def test_a_number_in_another_form_is_the_same_run(same):
+    (run,), (other,) = with_rate(4), with_rate(same)
+    assert (run.id, run.digest) == (other.id, other.digest)
+    assert with_rate(4.5)[0].digest != run.digest
+    with pytest.raises(BadInput, match="same run"):
+        with_rate([4, same])
+
+
+def test_the_name_of_a_run_has_one_form_of_a_number():
+    changes = {"grid": [{"schedule": "structure_aware"}], "ranks": 2, "seeds": 3}
+    runs = [expand(experiment(set={"delay_ratio": D}, **changes))[0] for D in (10, 10.0, 1e1)]
+    assert len({run.id for run in runs}) == 1
+    assert runs[0].id.startswith("structure_aware-D10-r2-s3-")
+
+
+def test_a_number_in_another_form_of_a_simulated_run_is_the_same_run():
+    machine = {"profile": "jureca-dc", "cv": 0.1}
+    runs = [with_rate(4, machine={**machine, "correlation": form})[0] for form in (0, 0.0, -0.0)]
+    assert len({run.id for run in runs}) == 1
 
 
 SETTINGS = {  # what they give, of `changed`
