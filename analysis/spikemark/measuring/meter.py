@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from spikemark.core.errors import BadInput
 from spikemark.models import power
-from spikemark.models.power import GAP, PowerTrace, Sampling
+from spikemark.models.power import GAP_INTERVALS, PowerTrace, Sampling
 from spikemark.records.record import Run
 
 from .meter_columns import Kind
@@ -286,9 +286,10 @@ def _check_zone(path: Path, total: PowerTrace, run: Timeline) -> None:
 def _check_gaps(path: Path, name: str, trace: PowerTrace, run: Timeline) -> None:
     """Raises BadInput for a gap between readings during the run, and for a reading of 0 W in it."""
     longest_s = Sampling.from_traces([trace], *run.with_pause).longest_s
-    if longest_s > GAP * trace.interval_s:
+    if longest_s > GAP_INTERVALS * trace.interval_s:
         reason = f"{longest_s:.4g} s between two readings"
-        expected = f"at most {GAP:g} usual intervals of {trace.interval_s:.3g} s during the run"
+        usual = f"usual intervals of {trace.interval_s:.3g} s"
+        expected = f"at most {GAP_INTERVALS:g} {usual} during the run"
         raise BadInput(
             field=name,
             reason=reason,
