@@ -24,7 +24,7 @@ from spikemark.prediction import beside, programs, question
 from spikemark.prediction.advised import AdviceAnswer
 from spikemark.prediction.beside import RunAnswer
 from spikemark.prediction.compared import ComparisonAnswer
-from spikemark.prediction.costs import HOURS_OF_LEAP_YEAR, MOST_YEARS, Use
+from spikemark.prediction.costs import Use, check_above_0
 from spikemark.prediction.mini_app import MINI_APP
 from spikemark.prediction.option import Option
 from spikemark.prediction.predicted import PredictionAnswer
@@ -287,7 +287,7 @@ def advise(
         >>> len(answer.table) == len(answer.result.options)
         True
     """
-    _check_above_0("target_rtf", target_rtf)
+    check_above_0("target_rtf", target_rtf)
     ways = {
         "schedule": schedule,
         "placement": placement,
@@ -360,10 +360,8 @@ def compare(
         >>> list(answer.table["machine"])
         ['jureca-dc', 'supermuc-ng']
     """
-    _check_above_0("target_rtf", target_rtf)
-    _check_above_0("price_kwh", price_kwh)
-    _check_above_0("years", years, MOST_YEARS)
-    _check_above_0("hours_per_year", hours_per_year, HOURS_OF_LEAP_YEAR)
+    check_above_0("target_rtf", target_rtf)
+    use = Use(years, hours_per_year, price_kwh)
     ways = {
         "schedule": schedule,
         "placement": placement,
@@ -383,7 +381,6 @@ def compare(
     own = [OwnTable(tables[each.name], each) for each in profiles if each.name in tables]
     for profile in profiles:
         results[profile.name] = asked_program.search(asked, profile, target_rtf, nodes, own)
-    use = Use(years, hours_per_year, price_kwh)
     return ComparisonAnswer(results, asked, target_rtf, use, words)
 
 
@@ -527,16 +524,6 @@ def _anchors(
 def _path(file: str | os.PathLike[str] | None) -> Path | None:
     """A file by its path."""
     return None if file is None else Path(file)
-
-
-def _check_above_0(name: str, value: float | None, most: float | None = None) -> None:
-    """Raises BadInput for a number that is given and not above 0, or above the most possible."""
-    expected = "a number above 0"
-    if most is not None:
-        expected = f"a number above 0, up to {most:g}"
-    if value is None or (0 < value < float("inf") and (most is None or value <= most)):
-        return
-    raise BadInput(field=name, value=value, expected=expected, code="range")
 
 
 def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:
