@@ -16,7 +16,7 @@ from typing import Any
 from spikemark import machines
 from spikemark.core.arguments import public
 from spikemark.core.errors import BadInput, unknown_name
-from spikemark.core.yaml_file import YAML
+from spikemark.core.yaml_file import names_file
 from spikemark.machines import identity
 from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import Profile
@@ -82,7 +82,7 @@ def _network(
     if isinstance(name_or_file, Mapping):
         _without_preset(full, options)
         return question.of_description("this network", dict(name_or_file), rate)
-    if _is_file(name_or_file):
+    if names_file(name_or_file):
         _without_preset(full, options)
         return question.of_file(Path(name_or_file), rate)
     words = []
@@ -98,11 +98,6 @@ def _without_preset(full: bool, options: Mapping[str, Any]) -> None:
     if names:
         line = f"{names[0]}: without a preset; expected only with one"
         raise BadInput(line, field=names[0], code="conflict")
-
-
-def _is_file(name: FilePath) -> bool:
-    """Whether a network or a machine is named by a file, not as a preset."""
-    return Path(name).suffix in (".json", *YAML) or Path(name).exists()
 
 
 @public
@@ -537,7 +532,7 @@ def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:
     for name in names:
         source: object = name
         folder = "machines"
-        if not isinstance(name, Profile) and _is_file(name):
+        if not isinstance(name, Profile) and names_file(name):
             source = Path(name).resolve()
             folder = Path(name).resolve().parent.name or folder
         if source in sources:
