@@ -359,7 +359,8 @@ def project(
     assumes += [name for name, _ in deciding]
     projections = []
     for figure, values in figures.items():
-        if values is None or not np.ptp(values) > 0:
+        is_certain = values is not None and not np.ptp(values) > 0
+        if values is None or (is_certain and figure != POWER):  # the profile may state its watts
             continue
         middle, low, high = draws.interval(np.asarray(values))
         projections.append(

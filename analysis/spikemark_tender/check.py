@@ -508,7 +508,9 @@ def _statistic(submission: Submission) -> Iterator[str]:
     answer = submission.known_answer
     for projection in answer.projected:
         low, value, high = projection.low, projection.value, projection.high
-        if not low <= value <= high or low == high or projection.nodes > answer.offer.nodes:
+        is_stated = projection.figure == POWER and projection.layout is not None  # see _profile
+        lacks_interval = low == high and not is_stated
+        if not low <= value <= high or lacks_interval or projection.nodes > answer.offer.nodes:
             interval = f"{low:g} to {high:g} on {projection.nodes} nodes"
             figure_of_run = f"{projection.run}.{projection.figure}"
             yield f"projected {figure_of_run}: {value:g} ({interval}) cannot be meant"

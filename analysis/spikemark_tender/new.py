@@ -44,6 +44,7 @@ PRESET = "mam-benchmark"
 QUICK_OPTIONS = ["areas=4", "neurons_per_area=20000", "indegree=500"]
 #: Share of a node's memory that the structures of the mini-app take, by size of a bench network.
 MEMORY_SHARES = {"small": 0.1, "medium": 0.3, "large": 0.6}
+NAME_IN_WORDS = "letters, digits, '.', '_' and '-'"
 SIZE_FOR_NEST = "small"  #: of the bench network that NEST simulates, which needs more memory
 NEURONS_STEP = 100  #: neurons of an area of a bench network are a multiple of it,
 MAX_NEURONS_STEPS = 1_000_000  #: up to so many times
@@ -88,8 +89,7 @@ class TenderRequest:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(NAME, self.name):
-            expected = "letters, digits, '.', '_' and '-'"
-            raise BadInput(field="name", value=self.name, expected=expected)
+            raise BadInput(field="name", value=self.name, expected=NAME_IN_WORDS)
         for field in ("node_memory_gb", "minimum_s", RTF, JOULES):
             value = getattr(self, field)
             if value is not None and not 0 < value <= MAX_REQUEST:
@@ -177,9 +177,11 @@ def new(
         checkout: with the sources.
         commit: of the sources to freeze; None for what is checked out.
 
-    Returns the bundle and the file of the secret. Raises BadInput for names that exist, for a
-    target that cannot be run, and as `source.commit_of`.
+    Returns the bundle and the file of the secret. Raises BadInput for names that exist, for new
+    folders above it whose names it could not have itself, for a target that cannot be run, and as
+    `source.commit_of`.
     """
+    _check_new_folders(folder)
     secret_file = folder.with_name(f"{folder.name}.secret.json")
     for path in (folder, secret_file):
         if path.exists():
@@ -201,6 +203,15 @@ def new(
     seeds = {run.description["seed"] for run in runs}
     _write_secret(secret_file, bundle, seeds)
     return bundle, secret_file
+
+
+def _check_new_folders(folder: Path) -> None:
+    """Raises BadInput where a folder that would be made has a name that a bundle cannot have."""
+    for made in (folder, *folder.parents):
+        if made.exists():
+            return
+        if not re.fullmatch(NAME, made.name):
+            raise BadInput(field="name", value=str(folder), expected=NAME_IN_WORDS)
 
 
 @dataclass(frozen=True)

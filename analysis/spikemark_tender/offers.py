@@ -10,13 +10,14 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
-from spikemark.prediction.costs import share_of_least
+from spikemark.prediction.costs import CURRENCY, Use, check_above_0, share_of_least
 from spikemark.prediction.draws import Draws, log_normal
 from spikemark.prediction.wording import chance, interval
 from spikemark.quantities.table import Cell, Column, Table
@@ -32,7 +33,6 @@ SURE_SHARE = 0.95  #: of the draws, from which an offer counts as the cheapest
 MAX_NAME_LENGTH = 40  #: of a bidder in tables
 #: The figure by which offers are ranked: that of the program of the rules.
 OUR_FACTOR = "the mini-app's real-time factor"
-DEFAULT_CURRENCY = "EUR"  #: where nobody states a price
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,11 @@ class ComparedOffers:
     best: dict[
         str, float
     ]  #: share of the draws in which a bid is the cheapest to reach it, by name
-    currency: str = DEFAULT_CURRENCY  #: of the prices
+    currency: str = CURRENCY  #: of the prices
     nest_run: str = (
         ""  #: run of the rules whose network NEST simulates; empty where it is not asked
     )
+    remarks: tuple[str, ...] = ()  #: on what is not usual about their use
 
 
 def _answer_folders(paths: list[Path]) -> list[Path]:
@@ -103,8 +104,11 @@ def compare(
         price_kwh: price of one kWh; without it, energy is no part of the cost.
 
     An offer in another currency than most of the others is left out. Raises BadInput where as many
-    offers are in each, and for an answer.json that cannot be read.
+    offers are in each, for an answer.json that cannot be read, and for numbers that are not above
+    0, or larger than possible.
     """
+    use = Use(years, hours_per_year, price_kwh)
+    check_above_0("target_rtf", reach)
     reach = reach or bundle.tender.target.real_time_factor or np.inf
     price_of_watt = None if price_kwh is None else 1e-3 * years * hours_per_year * price_kwh
     folders = _answer_folders(paths)
@@ -122,7 +126,8 @@ def compare(
     bids = [_in_currency(bid, common) for bid in bids]
     shares = _shares_cheapest(bids, reach)
     nest_run = bundle.tender.nest.run if bundle.tender.nest else ""
-    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common, nest_run)
+    remarks = replace(use, currency=common).remarks("tender offers")
+    return ComparedOffers(bids, reach, bundle.tender.quick, shares, common, nest_run, remarks)
 
 
 def _currency(bid: Bid) -> str:
@@ -131,7 +136,7 @@ def _currency(bid: Bid) -> str:
 
 
 def _common_currency(bids: list[Bid]) -> str:
-    """The currency of most prices, of the bids that may be chosen; DEFAULT_CURRENCY without any.
+    """The currency of most prices, of the bids that may be chosen; CURRENCY without any.
 
     Raises BadInput where as many are in another one.
     """
@@ -142,7 +147,7 @@ def _common_currency(bids: list[Bid]) -> str:
     if not bidders:
         return next(
             (_currency(bid) for bid in bids if bid.answer.offer.price is not None),
-            DEFAULT_CURRENCY,
+            CURRENCY,
         )
     first, *others = sorted(bidders, key=lambda code: -len(bidders[code]))
     if others and len(bidders[others[0]]) == len(bidders[first]):
@@ -203,7 +208,9 @@ def _bid(
         raise BadInput(report.findings[-1].text, file=folder, code="file")
     name = " ".join(answer.bidder.split())[:MAX_NAME_LENGTH]
     evidence = answer.evidence(bundle.tender.target_rule.name, RTF)
-    rtf = _draws(f"{drawn_as}/{RTF}", evidence.figure)
+    rtf = None
+    if evidence.figure is not None:
+        rtf = _draws(f"{drawn_as}/{RTF}", evidence.figure)
     power_w = _power(drawn_as, answer, bundle, rtf)
     cost = _cost(answer.offer.price, power_w, price_of_watt)
     return Bid(
@@ -219,9 +226,9 @@ def _bid(
     )
 
 
-def _draws(name: str, figure: Range | ProjectedFigure | None) -> Draws | None:
-    """Draws of a figure with its interval; None where it is unknown."""
-    return None if figure is None else log_normal(name, figure.value, figure.low, figure.high)
+def _draws(name: str, figure: Range | ProjectedFigure) -> Draws:
+    """Draws of a figure with its interval."""
+    return log_normal(name, figure.value, figure.low, figure.high)
 
 
 def _cost(price: float | None, power_w: Draws | None, price_of_watt: float | None) -> Draws | None:
@@ -263,23 +270,65 @@ def _power(
 ) -> Draws | None:
     """Power in W of all offered nodes, which are as busy as those of the run of the target.
 
-    From the projected power, else from energy and time, else the limit of a node. None if nothing
-    is known.
+    From the projected power, which is that of the profile where it states one; else from energy
+    and time; else the limit of a node. None if nothing is known.
     """
-    rule = bundle.tender.target_rule
+    run = bundle.tender.target_rule.name
     offer = answer.offer
-    projected, _ = answer.evidence(rule.name, POWER)
-    if isinstance(projected, ProjectedFigure):
-        of_run = log_normal(f"{drawn_as}/{POWER}", projected.value, projected.low, projected.high)
-        return of_run * offer.nodes / projected.nodes
-    joules, _ = answer.evidence(rule.name, JOULES)
+    projected, _ = answer.evidence(run, POWER)
+    if projected is not None:
+        return _of_all_nodes(drawn_as, projected, answer, run)
+    measured = _measured_power(answer, bundle)
+    if measured is not None:
+        return _of_all_nodes(drawn_as, measured, answer, run)
+    joules, _ = answer.evidence(run, JOULES)
     if joules is not None and rtf is not None:
-        nodes = _nodes_of(joules, answer, rule.name)
-        per_event = log_normal(f"{drawn_as}/{JOULES}", joules.value, joules.low, joules.high)
-        return per_event * rule.expected.events_per_s / rtf * offer.nodes / nodes
+        time, _ = answer.evidence(run, RTF)
+        figure = RTF if _are_of_one_projection(joules, time) else JOULES
+        per_event = _draws(f"{drawn_as}/{figure}", joules)
+        events_per_s = bundle.tender.target_rule.expected.events_per_s
+        return per_event * events_per_s / rtf * offer.nodes / _nodes_of(joules, answer, run)
     if offer.node_limit_w is None:
         return None
     return np.full(draws.N, offer.node_limit_w * offer.nodes)
+
+
+def _of_all_nodes(
+    drawn_as: str, of_run: Range | ProjectedFigure, answer: TenderAnswer, run: str
+) -> Draws:
+    """Power of all offered nodes in W, from that of the nodes of a run."""
+    return (
+        _draws(f"{drawn_as}/{POWER}", of_run) * answer.offer.nodes / _nodes_of(of_run, answer, run)
+    )
+
+
+def _measured_power(answer: TenderAnswer, bundle: Bundle) -> Range | None:
+    """Power in W over the measured repetitions of the target's run, each from its own energy and
+    time; None where one of them was not measured.
+    """
+    rule = bundle.tender.target_rule
+    run = answer.run(rule.name)
+    if run is None:
+        return None
+    powers: list[float] = []
+    for repetition in run.repetitions:
+        joules = repetition.joules_per_synaptic_event
+        if joules is None:
+            return None
+        powers.append(joules * rule.expected.events_per_s / repetition.real_time_factor)
+    return Range(value=median(powers), low=min(powers), high=max(powers))
+
+
+def _are_of_one_projection(
+    figure: Range | ProjectedFigure, other: Range | ProjectedFigure | None
+) -> bool:
+    """Whether two figures were projected together, so that a draw of one belongs to that of the
+    other: a run that takes longer takes more energy, at about the same power.
+    """
+    if not isinstance(figure, ProjectedFigure) or not isinstance(other, ProjectedFigure):
+        return False
+    same_nodes = (figure.nodes, figure.layout) == (other.nodes, other.layout)
+    return same_nodes and figure.method == other.method
 
 
 def _nodes_of(figure: Range | ProjectedFigure, answer: TenderAnswer, run: str) -> int:
@@ -368,6 +417,7 @@ def lines(offers: ComparedOffers) -> list[str]:
         )
     for bid in offers.bids:
         texts += [f"{bid.name}: {_nest_in_words(run)}." for run in bid.answer.nest]
+    texts += offers.remarks
     leader = _leader(offers)
     if leader is None or offers.best[leader.name] >= SURE_SHARE:
         return texts

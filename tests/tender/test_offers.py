@@ -6,11 +6,16 @@ import re
 
 import numpy as np
 import pytest
+import yaml
 from html_page import Page
+from leaves import offered
+from tender.offered import OFFER, WATTS
 
+import spikemark as sm
+from spikemark import machines
 from spikemark.core.errors import BadInput
-from spikemark.prediction import draws
-from spikemark_tender import formats, offers, page
+from spikemark.prediction import draws, question
+from spikemark_tender import answer, check, formats, offers, page
 from spikemark_tender.check import VALID, AnswerFinding, Report
 from spikemark_tender.schema import NestRun
 
@@ -131,6 +136,78 @@ def test_power_follows_from_energy_or_else_from_the_limit(compare, honest):
     )
 
 
+def test_time_and_energy_that_were_projected_together_give_one_power(compare, honest):
+    """Both are 0.7 to 1.4 times their value, at the same power: it has no interval. Those of other
+    methods are not of one draw.
+    """
+    [bid] = compare({"price": 1.0, "nodes": 4, "power": None}).bids
+    ends = {"value": 1e-6, "low": 0.7e-6, "high": 1.4e-6}
+    time = bid.answer.projected[0].model_copy(update={"value": 2.0, "low": 1.4, "high": 2.8})
+    watts = 1e-6 * honest.bundle.tender.target_rule.expected.events_per_s / 2.0 * 4 / 2
+    for method, spread in ((time.method, 1.0), ("another", 1.5)):
+        update = {"figure": formats.JOULES, "method": method, **ends}
+        joules = time.model_copy(update=update)
+        stated = bid.answer.model_copy(update={"projected": [time, joules]})
+        rtf = draws.log_normal(f"x/{formats.RTF}", time.value, time.low, time.high)
+        middle, low, high = draws.interval(offers._power("x", stated, honest.bundle, rtf))
+        assert middle == pytest.approx(watts, rel=2e-2)
+        assert (high / low == pytest.approx(1.0)) if spread == 1.0 else (high / low > spread)
+
+
+def test_measured_power_is_that_of_each_repetition(honest):
+    """Repetitions whose times differ by a factor of three, each at WATTS on one of eight nodes."""
+    base = formats.read_answer(honest.path)
+    tender = honest.bundle.tender
+    run = base.runs[0]
+    events_per_s = tender.target_rule.expected.events_per_s
+    repetitions = []
+    for factor in (1.0, 3.0):
+        figures = {formats.RTF: factor, formats.JOULES: WATTS * factor / events_per_s}
+        repetitions.append(run.repetitions[0].model_copy(update=figures))
+    nodes = {"layout": run.layout.model_copy(update={"nodes": 1})}
+    update = {"name": tender.target_rule.name, "repetitions": repetitions, **nodes}
+    measured = base.model_copy(update={"runs": [run.model_copy(update=update)], "projected": []})
+    found = offers._power("x", measured, honest.bundle, None)
+    assert found == pytest.approx(np.full(draws.N, WATTS * measured.offer.nodes))
+
+
+@pytest.mark.parametrize("watts", [1050.0, None])
+def test_power_and_cost_of_an_offer_are_those_of_compare(honest, tmp_path, watts):
+    """For the same profile: exactly where it states the watts of a node, and then an answer with
+    it is valid.
+    """
+    values = {"offer.price": 9000.0}
+    if watts is not None:
+        values["offer.watts"] = watts
+    content = yaml.safe_load(machines.file_of("jureca-dc").read_text())
+    profile = tmp_path / "jureca-dc.yaml"
+    profile.write_text(yaml.safe_dump(content | offered(values)))
+    rule = honest.bundle.tender.target_rule
+    machine = machines.filled(machines.load(profile))
+    projected = answer.project(honest.bundle, rule, machine, (2, 128, 1), {}, "base")
+    out = tmp_path / "answer"
+    offer = OFFER | {"nodes": 2, "price": 2 * 9000.0, "node_limit_w": 1100.0, "node_idle_w": None}
+    work = honest.folder / "work"
+    answer.write(honest.bundle, work, out, "A", offer, projected=projected, profile=profile)
+    report, _ = check.check(out, honest.bundle)
+    assert [finding for finding in report.findings if finding.check in ("statistic", "power")] == []
+    [bid] = offers.compare([out], honest.bundle, price_kwh=0.3).bids
+    description = honest.bundle.description(rule)
+    network = question.of_description(rule.name, description, rule.expected.rates_hz)
+    compared = sm.compare(network, [profile], nodes=2, schedule="conventional", price_kwh=0.3)
+    [life] = compared.lives.values()
+    for of_offer, of_compare in (
+        (bid.power_w, np.broadcast_to(life.option.power_w, draws.N)),
+        (bid.cost, life.cost_eur * life.simulated_s),
+    ):
+        ends = draws.interval(of_compare)
+        if watts is not None:
+            assert ends[1] == pytest.approx(ends[2])
+        assert draws.interval(of_offer) == pytest.approx(ends, rel=1e-9 if watts else 0.05)
+    if watts is not None:
+        assert set(bid.power_w) == {2 * watts}
+
+
 def test_energy_can_turn_the_order(compare):
     bids = (
         {"price": 1e6, "power": (1e5, 9e4, 1.1e5, 8)},
@@ -221,6 +298,35 @@ def test_where_as_many_are_in_each_currency_the_bidders_are_named(compare):
 def test_one_currency_in_two_cases_is_one(compare):
     of = compare({"currency": "EUR", "price": 1e6}, {"currency": "eur", "price": 2e6})
     assert list(of.best.values()) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("field", "unusual", "impossible"),
+    [("years", 40.0, 0.0), ("hours_per_year", 24.0, 9000.0), ("price_kwh", 30.0, -1.0)],
+)
+def test_unusual_use_is_remarked_upon_and_impossible_use_is_refused(
+    compare, field, unusual, impossible
+):
+    usual = {"price_kwh": 0.3}
+    assert compare({"price": 1e6}, **usual).remarks == ()
+    of = compare({"price": 1e6}, **usual | {field: unusual})
+    [remark] = of.remarks
+    assert field in remark and remark in offers.lines(of)
+    with pytest.raises(BadInput) as error:
+        compare({"price": 1e6}, **usual | {field: impossible})
+    assert error.value.field == field
+
+
+@pytest.mark.parametrize(("currency", "remarks"), [("EUR", 1), ("CHF", 1), ("JPY", 0)])
+def test_prices_of_energy_are_usual_in_currencies_of_about_one_value(compare, currency, remarks):
+    of = compare({"price": 1e6, "currency": currency}, price_kwh=30.0)
+    assert [f"30 {currency}/kWh" in text for text in of.remarks] == [True] * remarks
+
+
+def test_a_target_of_zero_is_refused(compare):
+    with pytest.raises(BadInput) as error:
+        compare({"price": 1e6}, reach=0.0)
+    assert error.value.field == "target_rtf"
 
 
 def test_the_command_compares_folders(spikemark, honest, tmp_path):

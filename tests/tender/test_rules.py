@@ -104,6 +104,12 @@ def test_impossible_rules_are_refused(tmp_path, given, field):
     assert error.value.field == field and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["bad name/x", "x/bad name", "a/b;c/x", "x/.."])
+def test_new_folders_have_names_that_a_bundle_can_have(refusal, tmp_path, name):
+    line = refusal("tender", "new", tmp_path / name, "--quick", "--commit", "HEAD")
+    assert "NAME" in line and list(tmp_path.iterdir()) == []
+
+
 def test_presets_need_a_size(refusal, tmp_path):
     assert refusal("tender", "new", tmp_path / "b", "--target", "mam-benchmark")
     assert not list(tmp_path.iterdir())

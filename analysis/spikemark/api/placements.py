@@ -18,6 +18,7 @@ from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import Profile
 from spikemark.network import exchanges, placement_file, placement_text
 from spikemark.network.placement import ranges
+from spikemark.prediction.mini_app import as_json
 from spikemark.prediction.partition import graph, routing, shares
 from spikemark.prediction.partition.answer import (
     BalancedTable,
@@ -195,7 +196,7 @@ def _need(name: str, value: object, **arguments: object) -> None:
     if value is not None:
         return
     for other, other_value in arguments.items():
-        if other_value not in (None, False):
+        if other_value is not None and other_value is not False:
             expected = f"with {name}"
             raise BadInput(field=other, reason="alone", expected=expected, code="conflict")
 
@@ -262,6 +263,7 @@ def _with_placement(network: Path, neurons: Graph, placement: Path, ranks: int) 
     if neurons.described is not None:
         from_network = os.path.relpath(placement.resolve(), network.resolve().parent)
         setting = json.dumps(placement_text.field_of(from_network))
-        words = ["mpirun", "-n", str(ranks), "miniapp", str(network), "--out", "out/placed"]
-        proposals.append(shlex.join([*words, "--set", f"placement={setting}"]))
+        file, writes = as_json(network)
+        words = ["mpirun", "-n", str(ranks), "miniapp", str(file), "--out", "out/placed"]
+        proposals.append(writes + shlex.join([*words, "--set", f"placement={setting}"]))
     return proposals

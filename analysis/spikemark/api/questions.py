@@ -16,7 +16,7 @@ from typing import Any
 from spikemark import machines
 from spikemark.core.arguments import public
 from spikemark.core.errors import BadInput, unknown_name
-from spikemark.core.yaml_file import YAML
+from spikemark.core.yaml_file import names_file
 from spikemark.machines import identity
 from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import Profile
@@ -24,7 +24,7 @@ from spikemark.prediction import beside, programs, question
 from spikemark.prediction.advised import AdviceAnswer
 from spikemark.prediction.beside import RunAnswer
 from spikemark.prediction.compared import ComparisonAnswer
-from spikemark.prediction.costs import HOURS_OF_LEAP_YEAR, MOST_YEARS, Use
+from spikemark.prediction.costs import Use, check_above_0
 from spikemark.prediction.mini_app import MINI_APP
 from spikemark.prediction.option import Option
 from spikemark.prediction.predicted import PredictionAnswer
@@ -82,7 +82,7 @@ def _network(
     if isinstance(name_or_file, Mapping):
         _without_preset(full, options)
         return question.of_description("this network", dict(name_or_file), rate)
-    if _is_file(name_or_file):
+    if names_file(name_or_file):
         _without_preset(full, options)
         return question.of_file(Path(name_or_file), rate)
     words = []
@@ -98,11 +98,6 @@ def _without_preset(full: bool, options: Mapping[str, Any]) -> None:
     if names:
         line = f"{names[0]}: without a preset; expected only with one"
         raise BadInput(line, field=names[0], code="conflict")
-
-
-def _is_file(name: FilePath) -> bool:
-    """Whether a network or a machine is named by a file, not as a preset."""
-    return Path(name).suffix in (".json", *YAML) or Path(name).exists()
 
 
 @public
@@ -287,7 +282,7 @@ def advise(
         >>> len(answer.table) == len(answer.result.options)
         True
     """
-    _check_above_0("target_rtf", target_rtf)
+    check_above_0("target_rtf", target_rtf)
     ways = {
         "schedule": schedule,
         "placement": placement,
@@ -360,10 +355,8 @@ def compare(
         >>> list(answer.table["machine"])
         ['jureca-dc', 'supermuc-ng']
     """
-    _check_above_0("target_rtf", target_rtf)
-    _check_above_0("price_kwh", price_kwh)
-    _check_above_0("years", years, MOST_YEARS)
-    _check_above_0("hours_per_year", hours_per_year, HOURS_OF_LEAP_YEAR)
+    check_above_0("target_rtf", target_rtf)
+    use = Use(years, hours_per_year, price_kwh)
     ways = {
         "schedule": schedule,
         "placement": placement,
@@ -383,7 +376,6 @@ def compare(
     own = [OwnTable(tables[each.name], each) for each in profiles if each.name in tables]
     for profile in profiles:
         results[profile.name] = asked_program.search(asked, profile, target_rtf, nodes, own)
-    use = Use(years, hours_per_year, price_kwh)
     return ComparisonAnswer(results, asked, target_rtf, use, words)
 
 
@@ -529,16 +521,6 @@ def _path(file: str | os.PathLike[str] | None) -> Path | None:
     return None if file is None else Path(file)
 
 
-def _check_above_0(name: str, value: float | None, most: float | None = None) -> None:
-    """Raises BadInput for a number that is given and not above 0, or above the most possible."""
-    expected = "a number above 0"
-    if most is not None:
-        expected = f"a number above 0, up to {most:g}"
-    if value is None or (0 < value < float("inf") and (most is None or value <= most)):
-        return
-    raise BadInput(field=name, value=value, expected=expected, code="range")
-
-
 def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:
     """The profiles of machines, in their order, each with a name of its own.
 
@@ -550,7 +532,7 @@ def _side_by_side(names: Sequence[FilePath | Profile]) -> list[Profile]:
     for name in names:
         source: object = name
         folder = "machines"
-        if not isinstance(name, Profile) and _is_file(name):
+        if not isinstance(name, Profile) and names_file(name):
             source = Path(name).resolve()
             folder = Path(name).resolve().parent.name or folder
         if source in sources:

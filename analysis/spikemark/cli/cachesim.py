@@ -10,7 +10,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.places import short
 
 from . import panels, params
-from .options import machine_profile
+from .options import machine_profile, read_description
 from .output import answer, bar_of_cycles, ending, say
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def cachesim(
     (results/EXPERIMENT/MACHINE/runs/ID), the result is kept and the next report shows it.
     """
     from spikemark.core.files import write_json
+    from spikemark.core.yaml_file import YAML
     from spikemark.launch.process import ProgramFailed
     from spikemark.measuring import cachesim
     from spikemark.records import record
@@ -106,6 +107,9 @@ def cachesim(
             ranks = ranks or recorded.ranks
             threads = threads or recorded.threads
             result_file = beside(run, Results.cachesim)
+        elif run.suffix in YAML:  # the mini-app reads JSON
+            description = Path(folder) / "run.json"
+            write_json(description, read_description(run))
         failure = ending(ProgramFailed, words="cachesim failed: {}")
         with failure, bar_of_cycles("the run under Valgrind") as advance:
             outcome = cachesim.simulate(

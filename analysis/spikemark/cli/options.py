@@ -236,10 +236,9 @@ def is_file(network: str) -> bool:
         >>> is_file("run.json"), is_file("microcircuit")
         (True, False)
     """
-    from spikemark.core.yaml_file import YAML
+    from spikemark.core.yaml_file import names_file
 
-    path = Path(network)
-    return path.suffix in (".json", *YAML) or path.exists()
+    return names_file(network)
 
 
 def read_description(path: Path, texts: list[str] | None = None) -> dict[str, Any]:

@@ -379,7 +379,7 @@ def _preset_or_files(
 def check_network(networks: list[str] | None, run: str | None, preset: str | None) -> None:
     """Check the name of the network that is asked about, which takes less time than to describe it.
 
-    Raises BadInput where no network is named, or several, or a preset that does not exist.
+    Raises BadInput where no network is named, or several, or a file or preset that does not exist.
 
     Example:
         >>> check_network(["microcircuit"], None, None)
@@ -393,6 +393,8 @@ def check_network(networks: list[str] | None, run: str | None, preset: str | Non
     preset, names, asked_as = _preset_or_files(networks, run, preset)
     if preset is None and not names:
         raise no_network()
+    if names and preset is None and not Path(names[0]).exists():
+        raise BadInput(file=names[0], reason="not found", code="file")
     if preset is not None and preset not in PRESETS:
         raise unknown_name(asked_as, preset, PRESETS)
 

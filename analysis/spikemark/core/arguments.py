@@ -1,8 +1,9 @@
 """Arguments of public functions: a wrong one is a BadInput that names the parameter.
 
 `public` checks the arguments of a function against its annotations before it runs. Whole numbers
-may be those of numpy; a truth value is no number. What a file or a name stands for is checked by
-the function itself.
+may be those of numpy; a truth value is no number. They count something, so that they are at least 1
+(or see LEAST), and a sequence has an item unless none is what is taken by default. What a file or a
+name stands for is checked by the function itself.
 """
 
 import functools
@@ -10,7 +11,7 @@ import inspect
 import os
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from numbers import Integral, Real
 from typing import Any, Literal, ParamSpec, TextIO, TypeVar, Union, get_args, get_origin
 
@@ -21,6 +22,8 @@ Result = TypeVar("Result")
 #: Abstract classes of numbers that an annotation stands for.
 NUMBERS: dict[object, type] = {int: Integral, float: Real}
 MAX_ITEMS = 1000  #: of a sequence that are looked at
+#: The least whole number that a parameter takes, where that is not 1.
+LEAST = {"group": 2, "seed": 0, "skip": 0}
 #: How annotations read in a complaint.
 WORDS: dict[object, str] = {
     int: "a whole number",
@@ -55,6 +58,8 @@ def public(function: Callable[Parameters, Result]) -> Callable[Parameters, Resul
             kind = signature.parameters[name].kind
             if kind is not inspect.Parameter.VAR_KEYWORD:
                 check(name, value, hints[name])
+                default = signature.parameters[name].default
+                check_amount(name, value, hints[name], default)
         return function(*args, **kwargs)
 
     return checked
@@ -117,6 +122,52 @@ def check(name: str, value: object, annotation: object) -> None:
     """
     if not matches(value, annotation):
         raise BadInput(field=name, value=value, expected=words_of(annotation), code="type")
+
+
+def check_amount(name: str, value: object, annotation: object, default: object = None) -> None:
+    """Raises BadInput for a whole number that is too small, also in a sequence or a mapping, and
+    for a sequence or a text without anything in it, unless that is the default.
+
+    Example:
+        >>> check_amount("nodes", [4, 0], Sequence[int])
+        Traceback (most recent call last):
+        spikemark.core.errors.BadInput: nodes=[4, 0]; expected whole numbers from 1 on
+        >>> check_amount("machines", [], Sequence[str])
+        Traceback (most recent call last):
+        spikemark.core.errors.BadInput: machines=[]; expected one or more
+    """
+    takes_whole_numbers = _takes_whole_numbers(annotation)
+    may_be_empty = isinstance(value, Mapping) and not takes_whole_numbers
+    if _is_empty(value) and not _is_empty(default) and not may_be_empty:
+        expected = "a text that is not empty" if isinstance(value, str) else "one or more"
+        raise BadInput(field=name, value=value, expected=expected, code="range")
+    if not takes_whole_numbers:
+        return
+    expected = "whole numbers"
+    numbers: Iterable[object]
+    if isinstance(value, Mapping):
+        numbers = value.values()
+    elif isinstance(value, Iterable):
+        numbers = value
+    else:
+        numbers = [value]
+        expected = "a whole number"
+    least = LEAST.get(name, 1)
+    for number in numbers:
+        if isinstance(number, Integral) and number < least:
+            expected = f"{expected} from {least} on"
+            raise BadInput(field=name, value=value, expected=expected, code="range")
+
+
+def _is_empty(value: object) -> bool:
+    """Whether a value is a sequence, an array, a mapping or a text with nothing in it."""
+    return isinstance(value, Sized) and len(value) == 0
+
+
+def _takes_whole_numbers(annotation: object) -> bool:
+    """Whether a parameter takes whole numbers: one, or a sequence or a mapping of them."""
+    inner = get_args(annotation)
+    return annotation is int or any(_takes_whole_numbers(one) for one in inner)
 
 
 def matches(value: object, annotation: object) -> bool:

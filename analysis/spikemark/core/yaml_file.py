@@ -7,6 +7,7 @@ refuses: `0100` (64 or 100), `1:40` (100 or text), `1_000`, `0x10`, `0b1` and `0
 """
 
 import re
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -279,3 +280,15 @@ def read_json_or_yaml(path: Path, advice: str = "") -> Any:
     """
     read = read_yaml if path.suffix in YAML else read_json
     return read(path, advice)
+
+
+def names_file(name: str | PathLike[str]) -> bool:
+    """Whether a text names a file or a folder, not a preset or a machine: it has an ending of such
+    files or a slash, or is the path of something.
+
+    Example:
+        >>> names_file("run.json"), names_file("out/run"), names_file("microcircuit")
+        (True, True, False)
+    """
+    path = Path(name)
+    return path.suffix in (".json", *YAML) or len(path.parts) > 1 or path.exists()

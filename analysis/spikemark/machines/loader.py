@@ -186,6 +186,10 @@ def _path(name: str | Path, kinds: tuple[str, ...]) -> Path:
     path = Path(name)
     if path.suffix in YAML:
         return path
+    if len(path.parts) > 1:
+        reason = "not a .yaml file" if path.exists() else "not found"
+        expected = "the path of a .yaml file, or a name in machines/"
+        raise BadInput(file=path, reason=reason, expected=expected, code="file")
     if not exists(name):
         known = names(*kinds)
         expected = f"the path of a .yaml file or one of {', '.join(known)}"

@@ -288,9 +288,8 @@ def _check_gaps(path: Path, name: str, trace: PowerTrace, run: Timeline) -> None
     longest_s = Sampling.from_traces([trace], *run.with_pause).longest_s
     if longest_s > GAP_INTERVALS * trace.interval_s:
         reason = f"{longest_s:.4g} s between two readings"
-        expected = (
-            f"at most {GAP_INTERVALS:g} usual intervals of {trace.interval_s:.3g} s during the run"
-        )
+        usual = f"usual intervals of {trace.interval_s:.3g} s"
+        expected = f"at most {GAP_INTERVALS:g} {usual} during the run"
         raise BadInput(
             field=name,
             reason=reason,

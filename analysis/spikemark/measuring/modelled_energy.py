@@ -102,10 +102,12 @@ def _nodes_and_cores(run: Run, profile: Profile, nodes: int | None) -> tuple[int
     ranks, threads = run.record.ranks, run.record.threads
     if run.simulation is not None:
         threads = run.simulation["threads"]
-        nodes = nodes or math.ceil(ranks / run.simulation["ranks_per_node"])
+        if nodes is None:
+            nodes = math.ceil(ranks / run.simulation["ranks_per_node"])
     busy_cores = ranks * threads
     fewest = math.ceil(busy_cores / int(profile.need("node.cores", PURPOSE).value))
-    nodes = nodes or fewest
+    if nodes is None:
+        nodes = fewest
     if nodes < fewest:
         layout = f"{counted(ranks, 'rank')} x {counted(threads, 'thread')}"
         expected = f"{fewest} or more nodes of {profile.name} for {layout}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from spikemark.core.errors import BadInput
 from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import Profile
+from spikemark.network.placement import MAX_PROCESSES
 from spikemark.records.dry_run import DryRun
 
 from . import measured, memory
@@ -54,6 +55,7 @@ def mini_app_options(
         threads = dry_run.about.threads
     if threads is None:
         threads = threads_of(machine, ranks_per_node, ranks_by_part)
+        _check_total(ranks, nodes, max(counts), threads, ranks_per_node)
     options = []
     for count in counts:
         counting = memory.beside(network.description, count, threads)
@@ -71,6 +73,22 @@ def mini_app_options(
     return options
 
 
+def _check_total(
+    ranks: Sequence[int], nodes: int | None, count: int, threads: int, ranks_per_node: int | None
+) -> None:
+    """Raises BadInput for more ranks than a network can be placed on with all cores as threads; it
+    names nodes where these are asked about, of which the ranks follow.
+    """
+    most = MAX_PROCESSES // threads
+    if count <= most:
+        return
+    field, value = "ranks", count
+    if not ranks and nodes is not None:
+        field, value, most = "nodes", nodes, most // (ranks_per_node or 1)
+    expected = f"up to {most}, with {threads} threads for each rank"
+    raise BadInput(field=field, value=value, expected=expected, code="range")
+
+
 def _number_of_ranks(
     ranks_by_part: dict[str, int] | None,
     dry_run: DryRun | None,
@@ -84,5 +102,5 @@ def _number_of_ranks(
         return dry_run.ranks
     if nodes is not None:
         return nodes * (ranks_per_node or 1)
-    expected = "numbers of nodes (--nodes N,N), or of ranks (--ranks N,N)"
+    expected = "numbers of nodes, or of ranks"
     raise BadInput(field="nodes", reason="missing", expected=expected, code="missing")

@@ -144,7 +144,7 @@ class ComparisonAnswer(Answer):
     def remarks(self) -> list[str]:
         """What a reader should know of the machines and of their use."""
         of_machines = remarks_on(self.best.values())
-        return [*of_machines, *_remark_on_memory(self.best), *self.use.remarks]
+        return [*of_machines, *_remark_on_memory(self.best), *self.use.remarks(self.verb)]
 
     @property
     def table(self) -> "pd.DataFrame":

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spikemark.core.errors import BadInput
 from spikemark.machines import usual
 from spikemark.machines.profile import Value
 
@@ -27,16 +28,27 @@ SECONDS_PER_HOUR = 3600.0
 JOULES_PER_KWH = 3.6e6
 HOURS_OF_LEAP_YEAR = 8784.0
 MOST_YEARS = 100.0  #: that anyone uses a machine
+CURRENCY = "EUR"  #: of prices
+LIKE_EUR = (CURRENCY, "CHF", "GBP", "USD")  #: worth about as much
 PRICE, WATTS = "offer.price", "offer.watts"  #: fields of a profile
 
 
 @dataclass(frozen=True)
 class Use:
-    """How long a machine is used, and what energy costs there."""
+    """How long a machine is used, and what energy costs there.
+
+    Raises BadInput for a number that is not above 0, or larger than possible.
+    """
 
     years: float
     hours_per_year: float
-    price_kwh: float | None  #: in EUR; None: energy has no price
+    price_kwh: float | None  #: in `currency`; None: energy has no price
+    currency: str = CURRENCY
+
+    def __post_init__(self) -> None:
+        check_above_0("years", self.years, MOST_YEARS)
+        check_above_0("hours_per_year", self.hours_per_year, HOURS_OF_LEAP_YEAR)
+        check_above_0("price_kwh", self.price_kwh)
 
     @property
     def seconds(self) -> float:
@@ -48,19 +60,43 @@ class Use:
         """
         return self.years * self.hours_per_year * SECONDS_PER_HOUR
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """A line for each number that is possible, but not usual.
+    def remarks(self, verb: str) -> tuple[str, ...]:
+        """A line for each number that is possible, but not usual; `verb`: who was asked.
+
+        What energy usually costs is known in EUR, and taken for currencies of about its value.
 
         Example:
-            >>> [remark] = Use(years=5, hours_per_year=8000, price_kwh=30).remarks
+            >>> use = Use(years=5, hours_per_year=8000, price_kwh=30)
+            >>> [remark] = use.remarks("compare")
             >>> "30 ct/kWh are 0.3 EUR/kWh" in remark
             True
         """
-        stated = {"years": Value(self.years, "1", "assumed", "the question")}
-        if self.price_kwh is not None:
-            stated["price_kwh"] = Value(self.price_kwh, "EUR/kWh", "assumed", "the question")
-        return usual.remarks(stated, "compare")
+        stated = {
+            "years": Value(self.years, "1", "assumed", "the question"),
+            "hours_per_year": Value(self.hours_per_year, "h", "assumed", "the question"),
+        }
+        if self.price_kwh is not None and self.currency in LIKE_EUR:
+            unit = f"{CURRENCY}/kWh"
+            stated["price_kwh"] = Value(self.price_kwh, unit, "assumed", "the question")
+        lines = usual.remarks(stated, verb)
+        return tuple(line.replace(f"{CURRENCY}/kWh", f"{self.currency}/kWh") for line in lines)
+
+
+def check_above_0(name: str, value: float | None, most: float | None = None) -> None:
+    """Raises BadInput for a number that is given and not above 0, or above the most possible.
+
+    Example:
+        >>> check_above_0("years", 0.0, most=100.0)
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: years=0.0; expected a number above 0, up to 100
+    """
+    expected = "a number above 0"
+    if most is not None:
+        expected = f"a number above 0, up to {most:g}"
+    if value is None or (0 < value < float("inf") and (most is None or value <= most)):
+        return
+    raise BadInput(field=name, value=value, expected=expected, code="range")
 
 
 @dataclass(frozen=True, eq=False)

@@ -206,14 +206,12 @@ def _run_command(option: MiniAppOption) -> str:
     It runs the file that was given, or what the preset writes. The mini-app reads JSON; of a YAML
     file, the JSON is written first.
     """
-    file = option.question.named
-    writes = ""
-    if isinstance(file, tuple):
-        writes = command("preset", *file)
+    named = option.question.named
+    if isinstance(named, tuple):
         file = Path("run.json")
-    elif file.suffix in YAML:
-        writes = shlex.join(["python3", "-c", AS_JSON, str(file)])
-        file = file.with_name(f"{file.name}.json")
+        writes = f"{command('preset', *named)} > {file} && "
+    else:
+        file, writes = as_json(named)
     ranks_per_node = -(-option.ranks // option.nodes)
     mapping = f"ppr:{ranks_per_node}:node:PE={option.threads}"
     words = ["mpirun", "-n", str(option.ranks), "--map-by", mapping]
@@ -223,7 +221,22 @@ def _run_command(option: MiniAppOption) -> str:
             continue
         text = json.dumps(value) if isinstance(value, dict) else value
         words += ["--set", f"{name}={text}"]
-    line = f"OMP_NUM_THREADS={option.threads} {shlex.join(words)}"
-    if writes:
-        return f"{writes} > {shlex.quote(str(file))} && {line}"
-    return line
+    return f"{writes}OMP_NUM_THREADS={option.threads} {shlex.join(words)}"
+
+
+def as_json(file: Path) -> tuple[Path, str]:
+    """The file of a run description as the mini-app reads it, and what begins a command that runs
+    it: of YAML, JSON is written first.
+
+    Example:
+        >>> as_json(Path("network.json"))
+        (PosixPath('network.json'), '')
+        >>> path, writes = as_json(Path("network.yaml"))
+        >>> str(path), writes.endswith(" network.yaml > network.yaml.json && ")
+        ('network.yaml.json', True)
+    """
+    if file.suffix not in YAML:
+        return file, ""
+    written = file.with_name(f"{file.name}.json")
+    writes = shlex.join(["python3", "-c", AS_JSON, str(file)])
+    return written, f"{writes} > {shlex.quote(str(written))} && "

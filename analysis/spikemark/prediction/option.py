@@ -354,7 +354,7 @@ def is_assumed(machine: AnyMachine, path: str) -> bool:
 def numbers_of_nodes(machine: AnyMachine, nodes: int | None) -> list[int]:
     """Numbers of nodes to try: exactly `nodes`, or all up to what is offered.
 
-    Raises BadInput for more nodes than are offered.
+    Raises BadInput for none, and for more nodes than are offered.
 
     Example:
         >>> from spikemark import machines
@@ -365,9 +365,9 @@ def numbers_of_nodes(machine: AnyMachine, nodes: int | None) -> list[int]:
     if nodes is None:
         fitting = {count for count in NODES if count <= most}
         return sorted(fitting | {most})
-    if nodes > most:
+    if not 1 <= nodes <= most:
         raise BadInput(
-            f"nodes={nodes}: expected up to {most}, which {machine.name} has",
+            f"nodes={nodes}: expected 1 to {most}, which {machine.name} has",
             field="nodes",
             code="range",
         )

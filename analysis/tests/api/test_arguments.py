@@ -76,6 +76,75 @@ def test_a_wrong_type_is_refused_by_its_parameter(name, parameter):
     assert error.value.field == parameter
 
 
+RUN = "tests/golden/analysis/records/aware-4"
+#: Arguments with which each function has an answer, where those of NEEDED give none.
+ANSWERED = {
+    "advise": {"schedule": "conventional", "nodes": 1},
+    "compare": {"schedule": "conventional", "nodes": 1},
+    "diff": {"first": RUN, "second": RUN},
+    "energy": {"run": RUN, "machine": "jureca-dc"},
+    "predict": {"nodes": 1},
+    "waiting": {"times": RUN},
+}
+
+
+def takes_numbers_or_several(annotation: object) -> bool:
+    """Whether a parameter takes a whole number, a sequence or a mapping of numbers."""
+    if annotation is int or typing.get_origin(annotation) is Sequence:
+        return True
+    return any(takes_numbers_or_several(one) for one in typing.get_args(annotation))
+
+
+def amounts() -> list[tuple[str, str]]:
+    """Each function with each of its parameters that says how much, how many or which ones."""
+    return [
+        (name, parameter)
+        for name, parameter in parameters()
+        if takes_numbers_or_several(typing.get_type_hints(FUNCTIONS[name])[parameter])
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("name", "parameter"), amounts())
+@pytest.mark.parametrize("value", [0, -1, [], [0], "", {}])
+def test_none_or_less_has_an_answer_or_is_refused_by_its_parameter(
+    name, parameter, value, tmp_path
+):
+    given = dict(ANSWERED.get(name, {}))
+    if name == "partition":
+        file = tmp_path / "network.json"
+        file.write_text(json.dumps(describe()))
+        given = {"network": file, "ranks": 2}
+    if name == "read_cycles":
+        file = tmp_path / "times.npy"
+        np.save(file, np.ones((100, 2)))
+        given = {"paths": file, "unit": "ms"}
+    try:
+        FUNCTIONS[name](**arguments_of(FUNCTIONS[name], **given | {parameter: value}))
+    except BadInput as error:
+        assert error.field == parameter or "nowhere" in str(error)
+
+
+@pytest.mark.parametrize(("name", "parameter"), amounts())
+def test_a_count_of_none_is_refused_wherever_one_is_taken(name, parameter):
+    hints = typing.get_type_hints(FUNCTIONS[name])
+    if int not in (hints[parameter], *typing.get_args(hints[parameter])):
+        return
+    least = arguments.LEAST.get(parameter, 1)
+    with pytest.raises(BadInput) as error:
+        FUNCTIONS[name](**arguments_of(FUNCTIONS[name], **{parameter: least - 1}))
+    assert (error.value.field, error.value.code) == (parameter, "range")
+
+
+@pytest.mark.parametrize(
+    ("given", "field"), [({"nodes": 100000}, "nodes"), ({"ranks": 10**5}, "ranks")]
+)
+def test_more_ranks_than_a_network_is_placed_on_are_refused_by_what_was_asked(given, field):
+    with pytest.raises(BadInput) as error:
+        spikemark.predict("microcircuit", "jureca-dc", **given)
+    assert error.value.field == field
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_an_unknown_parameter_is_refused_by_its_name(name):
     function = FUNCTIONS[name]

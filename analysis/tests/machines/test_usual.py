@@ -11,7 +11,7 @@ from spikemark.machines.fields import COUNT, FIELD
 from spikemark.machines.profile import Value
 
 ROWS = usual._rows()
-OF_QUESTIONS = {"years": "1", "price_kwh": "EUR/kWh"}
+OF_QUESTIONS = {"years": "1", "hours_per_year": "h", "price_kwh": "EUR/kWh"}
 PLAIN = [row for row in ROWS if "per" not in row and row["path"] in FIELD]
 #: An offer without anything unusual: path, value.
 OFFER = {

@@ -274,7 +274,11 @@ def test_a_year_has_no_more_hours_and_no_machine_lives_so_long(spikemark, option
 def test_unusual_use_is_remarked_upon_in_words_and_in_json():
     planted, usual = offers(1)
     assert usual.remarks == []
-    for changed, name in (({"years": 40.0}, "years"), ({"price_kwh": 30.0}, "price_kwh")):
+    for changed, name in (
+        ({"years": 40.0}, "years"),
+        ({"hours": 24.0}, "hours_per_year"),
+        ({"price_kwh": 30.0}, "price_kwh"),
+    ):
         answer = compared(*[option(**each) for each in planted], **changed)
         [remark] = answer.remarks
         assert name in remark and remark in answer.content()["remarks"]

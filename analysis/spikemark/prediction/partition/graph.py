@@ -22,7 +22,7 @@ from scipy import sparse
 
 from spikemark.core import memory
 from spikemark.core.errors import BadInput
-from spikemark.core.reading import read_json
+from spikemark.core.yaml_file import read_json_or_yaml
 from spikemark.network import description, pools
 from spikemark.network.description import Description
 from spikemark.network.named_files import located
@@ -66,7 +66,7 @@ def load(path: Path) -> Graph:
         >>> int(load(Path("tests/golden/analysis/networks/graph-64.json")).sizes.sum())  # neurons
         1000000
     """
-    content = read_json(path, "`spikemark preset voxels` writes one")
+    content = read_json_or_yaml(path, "`spikemark preset voxels` writes one")
     if isinstance(content, dict) and content.get("kind") == voxels.KIND:
         return of_voxels(voxels.of_file(content, path))
     return _of_description(description.read_description(located(content, path.parent), f"{path}: "))
