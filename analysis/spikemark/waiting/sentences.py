@@ -373,8 +373,12 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     computes = f"Rank {slowest.rank}{node} computes"
     they = "it"
     if slowest.also:
-        first = [str(rank) for rank in (slowest.rank, *slowest.also[:-1])]
-        computes = f"Ranks {', '.join(first)} and {slowest.also[-1]}{node} compute"
+        further = str(slowest.also[0])
+        if len(slowest.also) > 1:
+            further += f" and {len(slowest.also) - 1} more"
+            computes = f"Ranks {slowest.rank}, {further}{node} compute"
+        else:
+            computes = f"Ranks {slowest.rank} and {further}{node} compute"
         they = "they"
     when = ""
     if not slowest.throughout:
@@ -403,7 +407,7 @@ def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
     rare = ladder.rare.get(name)
     remarks = []
     if name == "drift" and part and part.number > 0:
-        remarks.append(f"{percent(ladder.drift_share)} of its variance in slow spells")
+        remarks.append(f"{percent(ladder.drift_share)} of its variance lasts longer than that")
     if rare and part and rare.number > MATTERS * part.number > 0:
         remarks.append(f"of this, rare long cycles: {microseconds(rare)}")
     meaning = MEANS[name].format(d=ladder.delay_ratio)
