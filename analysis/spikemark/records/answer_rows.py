@@ -179,6 +179,10 @@ class SlowestContent(Content):
     """it exceeds the others by more than chance"""
     throughout: bool
     """and does so in the whole run, else in a part of it"""
+    neurons: float | None = None
+    """how many times as many it has as the mean of the others; null where nobody knows"""
+    events: float | None = None
+    """synaptic events, likewise"""
 
 
 class LongestEventContent(Content):

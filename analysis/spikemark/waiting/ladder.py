@@ -72,6 +72,10 @@ class SlowestRank:
     others: int  #: how many other ranks there are
     certain: bool  #: it exceeds the others by more than chance
     throughout: bool  #: and does so in the whole run, else in a part of it
+    #: How many times as many neurons it has as the mean of the others, and synaptic events; None
+    #: where nobody knows.
+    neurons: float | None = None
+    events: float | None = None
 
 
 @dataclass(frozen=True)
@@ -407,6 +411,7 @@ def _slowest(
     share = change = missing(run.doubtful or "not known", mark="not known")
     if not run.doubtful:
         share, change = _gain(run, slow, course)
+    times_as_many = _times_as_many(run, slow)
     nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
         rank=run.first_rank + slow[0],
@@ -418,7 +423,29 @@ def _slowest(
         others=len(others),
         certain=bool(named),
         throughout=not bool(changed[slow].any()),
+        neurons=times_as_many.get("neurons"),
+        events=times_as_many.get("events"),
     )
+
+
+def _times_as_many(run: CycleTrace, slow: list[int]) -> dict[str, float]:
+    """Counts of the work of slow ranks over those of the others, means of both, by count.
+
+    Those are left out that nobody knows, as of a file of a placement that is gone, and of which the
+    others have nothing.
+    """
+    if run.work is None:
+        return {}
+    try:
+        counts = run.work.per_rank
+    except BadInput:
+        return {}
+    factors = {}
+    for name, of_ranks in counts.items():
+        others = float(np.delete(of_ranks, slow).mean())
+        if others > 0:
+            factors[name] = float(of_ranks[slow].mean()) / others
+    return factors
 
 
 def _without_spells(times_s: np.ndarray, d: int, found: list[Spell]) -> np.ndarray:

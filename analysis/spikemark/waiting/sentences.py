@@ -1,5 +1,6 @@
 """The sentences of an answer about waiting: each function says one thing."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,11 @@ MATTERS = 0.1
 #: A rank is named that is surely so much slower and costs this share of a cycle.
 MIN_SLOWNESS = 0.05
 MIN_COST_OF_SLOWNESS = 0.01
+#: More work explains that a rank is slow if it is so many times as much, and if, as a power of that
+#: factor, the factor of the times is between these.
+MIN_MORE_WORK = 1.05
+LEAST_POWER = 0.5
+MOST_POWER = 2.0
 #: A slow spell is named that costs this share of the waiting; so many are.
 MIN_SHARE_OF_SPELL = 0.05
 MAX_SPELLS_SHOWN = 3
@@ -383,11 +389,32 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     when = ""
     if not slowest.throughout:
         when = " on average, in a part of the run"
+    work = _more_work(slowest)
+    since = f", since {they} {'have' if slowest.also else 'has'} {work}" if work else ""
     return (
         f"{computes} {percent(slowest.longer.number)} longer than the"
-        f" {others}{when}; if {they} did not, {share} of the waiting would go, run time"
+        f" {others}{when}{since}; if {they} did not, {share} of the waiting would go, run time"
         f" {change_with_interval(slowest.change)}."
     )
+
+
+def _more_work(slowest: SlowestRank) -> str:
+    """Which work explains that ranks are slow, and what evens it out; empty where none does.
+
+    Of neurons and synaptic events, the one counts whose factor is closer to that of the times.
+    """
+    longer = math.log1p(max(slowest.longer.number, 0.0))
+    nearest = ""
+    least_distance = math.inf
+    for name, factor in (("neurons", slowest.neurons), ("synaptic events", slowest.events)):
+        if factor is None or factor < MIN_MORE_WORK:
+            continue
+        power = longer / math.log(factor)
+        distance = abs(power - 1)
+        if LEAST_POWER <= power <= MOST_POWER and distance < least_distance:
+            least_distance = distance
+            nearest = f"{number(factor, 2)} times the {name} (`spikemark partition` evens them out)"
+    return nearest
 
 
 def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
