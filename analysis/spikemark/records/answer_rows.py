@@ -165,7 +165,7 @@ class SlowestContent(Content):
 
     rank: int
     also: list[int]
-    """ranks that are as slow; what follows is then about all of them"""
+    """others that are surely slow; what follows is then about all of them"""
     node: str | None
     longer: FigureContent
     """share by which it exceeds the mean of the others"""
@@ -176,9 +176,13 @@ class SlowestContent(Content):
     others: int
     """how many other ranks there are"""
     certain: bool
-    """it exceeds every other rank by more than chance"""
+    """it exceeds the others by more than chance"""
     throughout: bool
     """and does so in the whole run, else in a part of it"""
+    neurons: float | None = None
+    """how many times as many it has as the mean of the others; null where nobody knows"""
+    events: float | None = None
+    """synaptic events, likewise"""
 
 
 class LongestEventContent(Content):

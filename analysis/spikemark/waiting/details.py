@@ -78,7 +78,7 @@ def _parts(ladder: Ladder) -> Table:
     columns = [
         Column("part", "µs per cycle"),
         Column("value", "with 95 % interval"),
-        Column("rare", "long cycles"),
+        Column("rare", "rare long cycles"),
     ]
     rows = []
     for name, part in parts_of(ladder).items():
@@ -95,8 +95,8 @@ def _cycle_times(estimates: Estimates, ladder: Ladder) -> Table:
         "serial correlation": estimates.rho_1,
         "correlation time (cycles)": estimates.correlation_time,
         "variance that all ranks share": estimates.common_share,
-        "long cycles, share": estimates.minor_share,
-        "long cycles, times as long": estimates.minor_factor,
+        "cycles of a slower mode, share": estimates.minor_share,
+        "cycles of a slower mode, times as long": estimates.minor_factor,
         "slow spells, share of the cycles": estimates.spell_share,
         "slow spells, times as long": estimates.spell_factor,
         "slow spells, length": estimates.spell_cycles,

@@ -23,6 +23,7 @@ from spikemark.core.fields import check_whole
 from spikemark.models.statistics import lump, waited
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
 
+from .another_run import OUTLIER, SD_OF_MEDIAN_DEVIATION
 from .bootstrap import Draws, means
 from .interruptions import interruption_limit, put_back, usual, without
 from .replay import CHANCE
@@ -47,6 +48,8 @@ CYCLES_OF_BLOCK = 512
 #: Ranks are as slow as the slowest if the next faster one is so many times as far from them as they
 #: are from each other.
 MIN_GAP = 3.0
+#: A rank that is an outlier is slow if it exceeds the middle of all by so many standard errors.
+SURE_ERRORS = 5.0
 #: Stretches of a run. A rank changed in its course if means before and after differ by so many
 #: standard errors, and by this share of a cycle.
 STRETCHES = 16
@@ -58,17 +61,21 @@ UNTIMED_WAITING = "waiting was not timed, so nothing is known beyond what the co
 
 @dataclass(frozen=True)
 class SlowestRank:
-    """The rank that computes longest."""
+    """The ranks that are surely slow, or else the one that computes longest."""
 
     rank: int  #: as the run calls it
-    also: list[int]  #: ranks that are as slow; what follows is then about all of them
+    also: list[int]  #: others that are surely slow; what follows is then about all of them
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
     share: Quantity  #: of the waiting would go if it did not
     change: Quantity  #: run time if it did not, over that of the run
     others: int  #: how many other ranks there are
-    certain: bool  #: it exceeds every other rank by more than chance
+    certain: bool  #: it exceeds the others by more than chance
     throughout: bool  #: and does so in the whole run, else in a part of it
+    #: How many times as many neurons it has as the mean of the others, and synaptic events; None
+    #: where nobody knows.
+    neurons: float | None = None
+    events: float | None = None
 
 
 @dataclass(frozen=True)
@@ -211,7 +218,7 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         ('modelled', ['imbalance', 'drift', 'jitter', 'barrier'])
     """
     d = _jitter_cycles(run, delay_ratio)
-    draws = _draws(run, d)
+    draws, clipped_s = _draws(run, d)
     columns = _Columns(run.ranks)
     less_s = more_s = 0.0
     if run.doubt_s is not None:
@@ -239,7 +246,7 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         exchange=exchange,
         common=draws(columns.common, "s", least=-np.inf),
         efficiency=efficiency(run) if exchange else None,
-        slowest=_slowest(run, draws, {spell.row for spell in found}),
+        slowest=_slowest(run, d, draws, clipped_s, found),
         longest=longest(run),
         spells=_slow_spells(run, found),
         delay_ratio=d,
@@ -287,8 +294,9 @@ def _jitter_cycles(run: CycleTrace, delay_ratio: int | None) -> int:
     return d
 
 
-def _draws(run: CycleTrace, d: int) -> Draws:
-    """Means per cycle of all that the ladder consists of, see _Columns.
+def _draws(run: CycleTrace, d: int) -> tuple[Draws, np.ndarray]:
+    """Means per cycle of all that the ladder consists of, see _Columns; and the mean compute times
+    of windows without long cycles, [window, rank] in s.
 
     Windows of D cycles are resampled; the means also know the last, shorter window. Rank by rank,
     so that a trace of gigabytes needs no copy.
@@ -323,7 +331,9 @@ def _draws(run: CycleTrace, d: int) -> Draws:
     per_cycle /= d
     draws = means(per_cycle)
     value = np.array(exact)
-    return Draws(value, draws.draws + (value - draws.value))
+    first = _Columns(run.ranks).clipped
+    clipped_s = per_cycle[:, first : first + run.ranks]
+    return Draws(value, draws.draws + (value - draws.value)), clipped_s
 
 
 def _slow_spells(run: CycleTrace, found: list[Spell]) -> list[SlowSpell]:
@@ -353,25 +363,39 @@ def _slow_spells(run: CycleTrace, found: list[Spell]) -> list[SlowSpell]:
     return sorted(priced, key=lambda spell: spell.change)
 
 
-def _slowest(run: CycleTrace, draws: Draws, with_spells: set[int]) -> SlowestRank:
-    """The ranks that compute longest.
+def _slowest(
+    run: CycleTrace,
+    d: int,
+    draws: Draws,
+    clipped_s: np.ndarray,
+    found: list[Spell],
+) -> SlowestRank:
+    """The ranks that are surely slow, or else the one that computes longest.
+
+    They are sought in the times as they are, and without long cycles and slow spells: an event of
+    one rank neither hides that another one is always slow, nor makes its own rank slow.
 
     Args:
         run: that was measured.
+        d: cycles of a window.
         draws: of which the first columns are compute times.
-        with_spells: ranks that were slow in a part of the run.
+        clipped_s: mean compute times of windows without long cycles, [window, rank] in s.
+        found: slow spells.
     """
-    slow = _as_slow(draws.value[: run.ranks])
+    measured = Draws(draws.value[: run.ranks], draws.draws[:, : run.ranks])
+    calm = means(_without_spells(clipped_s, d, found))
+    always = _surely_slow(calm)
+    named = always | _surely_slow(measured)
+    course, changed = _course(means_of_stretches(run.compute))
+    latest = int(measured.value.argmax())
+    if changed[latest]:
+        named.add(latest)
+    changed[[spell.row for spell in found]] = True
+    if not named and changed[latest]:
+        named.add(latest)
+    levels = calm if named and named == always else measured
+    slow = sorted(named or {latest}, key=lambda rank: -levels.value[rank])
     others = np.delete(np.arange(run.ranks), slow)
-
-    def gap(x: np.ndarray) -> np.ndarray:
-        return np.asarray(x[..., slow].min(axis=-1) - x[..., others].max(axis=-1))
-
-    certain = draws(gap, least=-np.inf).limits[0] > 0
-    if not certain:
-        slow = slow[:1]
-        others = np.delete(np.arange(run.ranks), slow)
-        certain = draws(gap, least=-np.inf).limits[0] > 0
 
     def longer(x: np.ndarray) -> np.ndarray:
         of_others = x[..., others].mean(axis=-1)
@@ -384,23 +408,85 @@ def _slowest(run: CycleTrace, draws: Draws, with_spells: set[int]) -> SlowestRan
         )
         return np.asarray(ratio - 1)
 
-    course, changed = _course(means_of_stretches(run.compute))
-    changed[list(with_spells)] = True
     share = change = missing(run.doubtful or "not known", mark="not known")
     if not run.doubtful:
         share, change = _gain(run, slow, course)
+    times_as_many = _times_as_many(run, slow)
     nodes = {run.node_of(rank) for rank in slow}
     return SlowestRank(
         rank=run.first_rank + slow[0],
         also=[run.first_rank + rank for rank in slow[1:]],
         node=nodes.pop() if len(nodes) == 1 else None,
-        longer=draws(longer, kind="measured"),
+        longer=levels(longer, kind="measured"),
         share=share,
         change=change,
         others=len(others),
-        certain=certain or bool(changed[slow[0]]),
+        certain=bool(named),
         throughout=not bool(changed[slow].any()),
+        neurons=times_as_many.get("neurons"),
+        events=times_as_many.get("events"),
     )
+
+
+def _times_as_many(run: CycleTrace, slow: list[int]) -> dict[str, float]:
+    """Counts of the work of slow ranks over those of the others, means of both, by count.
+
+    Those are left out that nobody knows, as of a file of a placement that is gone, and of which the
+    others have nothing.
+    """
+    if run.work is None:
+        return {}
+    try:
+        counts = run.work.per_rank
+    except BadInput:
+        return {}
+    factors = {}
+    for name, of_ranks in counts.items():
+        others = float(np.delete(of_ranks, slow).mean())
+        if others > 0:
+            factors[name] = float(of_ranks[slow].mean()) / others
+    return factors
+
+
+def _without_spells(times_s: np.ndarray, d: int, found: list[Spell]) -> np.ndarray:
+    """Mean compute times of windows as if ranks had not had slow spells.
+
+    Args:
+        times_s: as they had them, [window, rank].
+        d: cycles of a window.
+        found: slow spells.
+    """
+    calm_s = times_s.copy()
+    for spell in found:
+        longer_s = np.zeros(len(times_s) * d)
+        longer_s[spell.first : spell.last + 1] = spell.seconds
+        calm_s[:, spell.row] -= lump(longer_s, d) / d
+    return calm_s
+
+
+def _surely_slow(levels: Draws) -> set[int]:
+    """The ranks that are surely slower than each other rank, or than the middle of all by more than
+    these differ from each other.
+
+    Args:
+        levels: mean compute times, [rank] in s.
+    """
+    ranks = np.arange(len(levels.value))
+    slow = _as_slow(levels.value)
+    sure: set[int] = set()
+    for those in (slow, slow[:1]):
+        others = np.delete(ranks, those)
+        gaps = levels.draws[:, those].min(axis=1) - levels.draws[:, others].max(axis=1)
+        if not sure and np.quantile(gaps, (1 - LEVEL) / 2) > 0:
+            sure = set(those)
+    beyond = levels.value - np.median(levels.value)
+    spread = SD_OF_MEDIAN_DEVIATION * float(np.median(np.abs(beyond)))
+    middle = np.median(levels.draws, axis=1)
+    for rank in np.flatnonzero(beyond > OUTLIER * spread).tolist():
+        error = float((levels.draws[:, rank] - middle).std())
+        if beyond[rank] > SURE_ERRORS * error:
+            sure.add(rank)
+    return sure
 
 
 def _as_slow(means: np.ndarray) -> list[int]:

@@ -228,8 +228,8 @@ def check_exact(run: CycleTrace, meetings: MeetingPlan) -> None:
             if not most[lane]:
                 allowed = f"another schedule than {meetings.schedule} with lag {meetings.lag}"
             line = (
-                f"{field}={cycles}: expected {allowed}, by the shortest delay of lane {lane} of the"
-                " run's network"
+                f"{field}={cycles}: expected {allowed}, as the delays of the run's network allow"
+                f" (lane {lane})"
             )
             raise BadInput(line, field=field, file=run.path, code="range")
 

@@ -1,5 +1,6 @@
 """The sentences of an answer about waiting: each function says one thing."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,11 @@ MATTERS = 0.1
 #: A rank is named that is surely so much slower and costs this share of a cycle.
 MIN_SLOWNESS = 0.05
 MIN_COST_OF_SLOWNESS = 0.01
+#: More work explains that a rank is slow if it is so many times as much, and if, as a power of that
+#: factor, the factor of the times is between these.
+MIN_MORE_WORK = 1.05
+LEAST_POWER = 0.5
+MOST_POWER = 2.0
 #: A slow spell is named that costs this share of the waiting; so many are.
 MIN_SHARE_OF_SPELL = 0.05
 MAX_SPELLS_SHOWN = 3
@@ -375,17 +381,42 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     computes = f"Rank {slowest.rank}{node} computes"
     they = "it"
     if slowest.also:
-        first = [str(rank) for rank in (slowest.rank, *slowest.also[:-1])]
-        computes = f"Ranks {', '.join(first)} and {slowest.also[-1]}{node} compute"
+        further = str(slowest.also[0])
+        if len(slowest.also) > 1:
+            further += f" and {len(slowest.also) - 1} more"
+            computes = f"Ranks {slowest.rank}, {further}{node} compute"
+        else:
+            computes = f"Ranks {slowest.rank} and {further}{node} compute"
         they = "they"
     when = ""
     if not slowest.throughout:
         when = " on average, in a part of the run"
+    work = _more_work(slowest)
+    since = f", since {they} {'have' if slowest.also else 'has'} {work}" if work else ""
     return (
         f"{computes} {percent(slowest.longer.number)} longer than the"
-        f" {others}{when}; if {they} did not, {share} of the waiting would go, run time"
+        f" {others}{when}{since}; if {they} did not, {share} of the waiting would go, run time"
         f" {change_with_interval(slowest.change)}."
     )
+
+
+def _more_work(slowest: SlowestRank) -> str:
+    """Which work explains that ranks are slow, and what evens it out; empty where none does.
+
+    Of neurons and synaptic events, the one counts whose factor is closer to that of the times.
+    """
+    longer = math.log1p(max(slowest.longer.number, 0.0))
+    nearest = ""
+    least_distance = math.inf
+    for name, factor in (("neurons", slowest.neurons), ("synaptic events", slowest.events)):
+        if factor is None or factor < MIN_MORE_WORK:
+            continue
+        power = longer / math.log(factor)
+        distance = abs(power - 1)
+        if LEAST_POWER <= power <= MOST_POWER and distance < least_distance:
+            least_distance = distance
+            nearest = f"{number(factor, 2)} times the {name} (`spikemark partition` evens them out)"
+    return nearest
 
 
 def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
@@ -405,7 +436,7 @@ def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
     rare = ladder.rare.get(name)
     remarks = []
     if name == "drift" and part and part.number > 0:
-        remarks.append(f"{percent(ladder.drift_share)} of its variance in slow spells")
+        remarks.append(f"{percent(ladder.drift_share)} of its variance lasts longer than that")
     if rare and part and rare.number > MATTERS * part.number > 0:
         remarks.append(f"of this, rare long cycles: {microseconds(rare)}")
     meaning = MEANS[name].format(d=ladder.delay_ratio)

@@ -271,6 +271,16 @@ class Work:
         """Neurons [population, rank, thread] under a placement."""
         return neurons(self.description, placement, self.ranks, self.threads)
 
+    @property
+    def per_rank(self) -> dict[str, np.ndarray]:
+        """Neurons, and synaptic events per cycle where spikes are known, [rank] each."""
+        on_rank = self.on_ranks(self.placement).sum(axis=2).astype(float)
+        counts = {"neurons": on_rank.sum(axis=0)}
+        if self.fired is not None:
+            hits = _dense(pools.source_pools(self.description.network).hits @ on_rank)
+            counts["events"] = self.fired.mean(axis=0) @ hits
+        return counts
+
     def keeps(self, placement: str) -> bool:
         """True if every rank has as many neurons of each population as in the run, so its work."""
         before = self.on_ranks(self.placement).sum(axis=2)

@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
+from drifting import noise
 
 from spikemark.waiting.answer import answer
 from spikemark.waiting.spells import spells
 from spikemark.waiting.trace import trace
-
-
-def noise(random, ranks, cycles, correlation, white) -> np.ndarray:
-    """Noise [rank, cycle] of variance 1: drift, of which a share is independent."""
-    drift = random.standard_normal((ranks, cycles))
-    drift[:, 1:] *= (1 - correlation**2) ** 0.5
-    drift = lfilter([1], [1, -correlation], drift, axis=1)  # each cycle from the one before
-    return (1 - white) ** 0.5 * drift + white**0.5 * random.standard_normal((ranks, cycles))
 
 
 def calm(seed, most=0.2) -> np.ndarray:

@@ -3,6 +3,7 @@ for them.
 """
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -366,3 +367,26 @@ def test_one_d_on_one_screen_and_why_it_is_one(tmp_path):
     assert run.largest() == 1
     (line,) = (line for line in answer(run).lines if "D = 1 " in line)
     assert "delay.min" in line
+
+
+@pytest.mark.parametrize("longer", [2.08, 1.76, 1.1, 6.0])
+def test_a_rank_with_more_neurons_computes_longer_since_it_has_them(tmp_path, longer):
+    """The words say so where the factors of neurons and times are alike."""
+    run = run_of(tmp_path / "run", 176, 100, schedule="placement_only")
+    compute = run.compute.copy()
+    compute[0] *= longer
+    found = answer(replace(run, compute=compute, waited=None, exchanged=None))
+    slowest = found.ladder.slowest
+    assert slowest.rank == 0 and slowest.certain
+    assert slowest.neurons == pytest.approx(1.76) and slowest.events == pytest.approx(1.76, rel=0.1)
+    (line,) = [line for line in found.lines if line.startswith("Rank")]
+    assert ("spikemark partition" in line) == (longer in (2.08, 1.76))
+
+
+def test_equal_work_explains_nothing(tmp_path):
+    run = run_of(tmp_path / "run", 100, 100)
+    compute = run.compute.copy()
+    compute[0] *= 2
+    found = answer(replace(run, compute=compute, waited=None, exchanged=None))
+    assert found.ladder.slowest.neurons == pytest.approx(1)
+    assert not any("spikemark partition" in line for line in found.lines)

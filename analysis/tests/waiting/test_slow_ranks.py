@@ -1,0 +1,107 @@
+"""Slow ranks: planted ones are named whatever befalls the others, and no others are."""
+
+import numpy as np
+import pytest
+from drifting import noise
+
+from spikemark.quantities.quantity import Quantity
+from spikemark.waiting.answer import answer
+from spikemark.waiting.ladder import Ladder, SlowestRank, ladder
+from spikemark.waiting.sentences import slow_rank
+from spikemark.waiting.trace import trace
+
+TRIES = 40
+EVENTS = ("none", "one", "spell", "many")
+
+
+def even(random, correlations, most) -> np.ndarray:
+    """Times [rank, cycle] of ranks that are equally fast."""
+    ranks = int(random.choice([5, 8, 16, 32]))
+    cycles = int(random.choice([1000, 3000]))
+    correlation, white = random.choice(correlations), random.choice([0, 0.5, 0.9])
+    sd = random.choice([0.01, most])
+    return np.maximum(1e-3 * (1 + sd * noise(random, ranks, cycles, correlation, white)), 1e-4)
+
+
+def befallen(random, times, rank, event) -> None:
+    """An event of one rank, or interruptions of all."""
+    cycles = times.shape[1]
+    if event == "one":
+        times[rank, int(random.integers(cycles))] += 0.3
+    elif event == "spell":
+        first = int(cycles * random.uniform(0.1, 0.7))
+        times[rank, first : first + cycles // 8] *= 1.5
+    elif event == "many":
+        lost = random.random(times.shape) < 0.01
+        times[lost] += random.uniform(2e-3, 12e-3, int(lost.sum()))
+
+
+def named(slowest: SlowestRank) -> set[int]:
+    return {slowest.rank, *slowest.also} if slowest.certain else set()
+
+
+def sentence(found: Ladder) -> str:
+    cycle_s = found.computing.number + found.waiting.number
+    return slow_rank(found.slowest, found.parts["imbalance"], cycle_s)
+
+
+def test_no_rank_is_named_where_all_are_equally_fast():
+    said = 0
+    for seed in range(TRIES):
+        random = np.random.default_rng([seed, 7])
+        times = even(random, [0, 0.9, 0.97], most=0.1)
+        befallen(random, times, 0, random.choice(["none", "one", "many"]))
+        said += bool(sentence(ladder(trace(times))))
+    assert said <= 0.05 * TRIES
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_planted_slow_ranks_are_named_whatever_befalls_another(event):
+    found = 0
+    tries = TRIES // 2
+    for seed in range(tries):
+        random = np.random.default_rng([seed, 8])
+        times = even(random, [0, 0.9], most=0.05)
+        chosen = random.permutation(len(times))
+        slow, other = chosen[: random.integers(1, 3)], int(chosen[-1])
+        times[slow] *= random.uniform(1.08, 1.3, (len(slow), 1))
+        befallen(random, times, other, event)
+        slowest = ladder(trace(times)).slowest
+        assert named(slowest) <= set(slow.tolist()) | {other}
+        found += named(slowest) >= set(slow.tolist())
+    assert found >= 0.9 * tries
+
+
+def test_slow_ranks_are_named_in_one_sentence():
+    random = np.random.default_rng(3)
+    times = random.normal(1e-3, 5e-5, (16, 2000))
+    factors = {11: 1.12, 3: 1.08, 6: 1.2, 2: 1.16}
+    for count in (1, 2, 3, 4):
+        ranks = list(factors)[:count]
+        slow = times.copy()
+        slow[ranks] *= np.array([factors[rank] for rank in ranks])[:, None]
+        explained = answer(trace(slow))
+        slowest = explained.ladder.slowest
+        assert [slowest.rank, *slowest.also] == sorted(ranks, key=lambda rank: -factors[rank])
+        assert slowest.throughout and isinstance(slowest.longer, Quantity)
+        (line,) = [line for line in explained.lines if line.startswith("Rank")]
+        assert str(slowest.rank) in line and line.count(" more ") == (count > 2)
+
+
+def test_a_rank_with_two_modes_is_named():
+    random = np.random.default_rng(3)
+    times = random.normal(1e-3, 2e-5, (8, 5000))
+    times[3, random.random(5000) < 0.2] *= 1.4
+    assert named(ladder(trace(times)).slowest) == {3}
+
+
+@pytest.mark.parametrize("spell", [False, True])
+def test_slow_spells_are_spoken_of_where_there_are_some(spell):
+    times = 1e-3 * (1 + 0.03 * noise(np.random.default_rng(5), 8, 3000, 0.9, 0))
+    if spell:
+        times[2, 1000:1500] *= 1.5
+    explained = answer(trace(times))
+    assert bool(explained.ladder.spells) == spell
+    parts = [line for line in explained.lines if line.startswith("  drift")]
+    assert len(parts) == 1 and "spell" not in parts[0]
+    assert any("spells" in line for line in explained.lines) == spell
