@@ -6,6 +6,7 @@ WG) do not let idle be subtracted. It comes from the readings of the sampler bes
 meter outside (meter.py), or is modelled from a machine profile (modelled_energy.py).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,14 +90,31 @@ class PerEvent(NamedTuple):
     net_uj: Quantity
 
 
-#: Values of an energy, with their names; the energy-delay product is energy x duration.
+@dataclass(frozen=True)
+class EnergyValue:
+    """A value of an energy: how it is computed, and its row in the table."""
+
+    words: str  #: what it is called
+    of: Callable[["Energy"], Quantity]
+    below_events: bool = False  #: its row stands below those of the energies per event
+
+
+#: Values of an energy by their fields in JSON; the energy-delay product is energy x duration.
 VALUES = {
-    "gross_j": "gross energy",
-    "mean_w": "mean power",
-    "idle_w": "idle power",
-    "idle_j": "idle energy",
-    "net_j": "net energy",
-    "gross_delay_js": "energy-delay product, gross",
+    "gross_j": EnergyValue("gross energy", lambda energy: energy.gross_j),
+    "mean_w": EnergyValue(
+        "mean power", lambda energy: energy.gross_j.times(1 / energy.duration_s, "W")
+    ),
+    "idle_w": EnergyValue("idle power", lambda energy: energy.idle_w),
+    "idle_j": EnergyValue(
+        "idle energy", lambda energy: energy.idle_w.times(energy.duration_s, "J")
+    ),
+    "net_j": EnergyValue("net energy", lambda energy: energy.net_j),
+    "gross_delay_js": EnergyValue(
+        "energy-delay product, gross",
+        lambda energy: energy.gross_j.times(energy.duration_s, "J s"),
+        below_events=True,
+    ),
 }
 
 
@@ -162,14 +180,7 @@ class Energy:
     @property
     def values(self) -> dict[str, Quantity]:
         """The quantities of VALUES."""
-        return {
-            "gross_j": self.gross_j,
-            "mean_w": self.gross_j.times(1 / self.duration_s, "W"),
-            "idle_w": self.idle_w,
-            "idle_j": self.idle_w.times(self.duration_s, "J"),
-            "net_j": self.net_j,
-            "gross_delay_js": self.gross_j.times(self.duration_s, "J s"),
-        }
+        return {name: value.of(self) for name, value in VALUES.items()}
 
     @property
     def reason(self) -> str | None:

@@ -23,8 +23,6 @@ ENERGY_ADVICE = (
 )
 #: Points of the curve of power in JSON.
 MAX_LISTED_POINTS = 2000
-#: Values that come before those per event in the table.
-FIRST_VALUES = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +91,11 @@ class EnergyRow(NamedTuple):
 
 def _energy_table(energy: Energy) -> Table:
     """A row per value with its unit, gross energy first."""
-    values = [EnergyRow(VALUES[name], value) for name, value in energy.values.items()]
+    above: list[EnergyRow] = []
+    below: list[EnergyRow] = []
+    for name, value in energy.values.items():
+        rows_of_values = below if VALUES[name].below_events else above
+        rows_of_values.append(EnergyRow(VALUES[name].words, value))
     gross = [
         EnergyRow(f"gross energy per event, {per_event.definition}", per_event.gross_uj)
         for per_event in energy.per_event
@@ -108,7 +110,7 @@ def _energy_table(energy: Energy) -> Table:
         Column("value", head, kind, digits=4): lambda row: row.value,
         Column("unit", "unit"): lambda row: row.value.unit,
     }
-    rows = [*values[:FIRST_VALUES], *gross, *net, *values[FIRST_VALUES:]]
+    rows = [*above, *gross, *net, *below]
     return Table.from_items(columns, rows)
 
 

@@ -11,7 +11,7 @@ from planted_power import T0, Planted, energy_fields, write_csv, write_own
 from spikemark import machines
 from spikemark.core.errors import BadInput
 from spikemark.machines import priors
-from spikemark.measuring import energy, modelled_energy
+from spikemark.measuring import energy, energy_answer, modelled_energy
 from spikemark.measuring.quality_level import quality_level
 from spikemark.measuring.run_timeline import Timeline
 from spikemark.models.power import PowerTrace, Sampling
@@ -258,3 +258,16 @@ def test_kept_power_comes_before_own_readings(tmp_path, spikemark):
         energy.of_run(record.load_run(folder))
     results.power(planned.id).unlink()
     assert energy.of_run(record.load_run(folder)).source.name == "powercap"
+
+
+def test_each_value_has_a_row_where_it_is_marked_and_a_field(metered):
+    """Rows of the energies per event stand between those above and below them."""
+    answer = energy_answer.EnergyAnswer(energy.of_run(record.load_run(metered)))
+    names = list(answer.table["what"])
+    per_event = [place for place, name in enumerate(names) if "per event" in name]
+    assert per_event == list(range(per_event[0], per_event[0] + 4))
+    content = answer.content()
+    for name, value in energy.VALUES.items():
+        place = names.index(value.words)
+        assert (place > per_event[-1]) == value.below_events and place not in per_event
+        assert content[name] == value.of(answer.energy).content()

@@ -249,8 +249,10 @@ static json_t *step(json_t *at, const char *key, json_t *value, const char *assi
             return json_array_get(at, index);
         }
         json_decref(value);
-        if (n == 0) error_set(error, "--set %s: %s; expected no item, the list is empty", assignment, key);
-        error_set(error, "--set %s: %s; expected an item from 0 to %zu", assignment, key, n - 1);
+        if (n == 0)
+            error_set(error, "--set %s: %s; expected no item, the list is empty", assignment, key);
+        else
+            error_set(error, "--set %s: %s; expected an item from 0 to %zu", assignment, key, n - 1);
         return NULL;
     }
     // A field of an object.
@@ -267,9 +269,10 @@ static json_t *step(json_t *at, const char *key, json_t *value, const char *assi
 bool description_override(json_t *run, const char *assignment, struct error *error) {
     enum { deepest = 32 };
     const char *equals = strchr(assignment, '=');
-    json_t *utf8 = json_string(assignment);
-    json_decref(utf8);
-    if (!utf8)
+    json_t *text = json_string(assignment);
+    const bool is_utf8 = text != NULL;
+    json_decref(text);
+    if (!is_utf8)
         return error_set(error, "--set: an assignment that is not UTF-8; expected path.to.field=value");
     if (!equals || equals == assignment)
         return error_set(error, "--set %.200s: no field or no value; expected path.to.field=value",

@@ -135,8 +135,9 @@ static bool read_sources(const struct network *network, struct projection *proje
         if (source->size == 0) continue;
         projection->sources[projection->n_sources++] = (uint32_t)(source - network->populations);
         // The pool is a list of ranges of ids, so that a position in it becomes an id by a few comparisons.
-        struct source_range *last = projection->ranges + projection->n_ranges - 1;
-        if (projection->n_ranges > 0 && last->first + (last->end - last->begin) == source->first)
+        struct source_range *next = projection->ranges + projection->n_ranges;
+        struct source_range *last = projection->n_ranges > 0 ? next - 1 : NULL;
+        if (last && last->first + (last->end - last->begin) == source->first)
             last->end += source->size; // neighbouring populations make one range
         else
             projection->ranges[projection->n_ranges++] =

@@ -16,7 +16,7 @@
 /// Windows that are tried, and those at the beginning that need no more room than a back-end has at first.
 enum { windows = 14, first_windows = 5 };
 
-/// Words of a burst, beyond the first room of any back-end (15 to 64 words); a smaller one, beyond 15, where
+/// Words of a burst, beyond the first room of any back-end (14 to 64 words); a smaller one, beyond 15, where
 /// buffers for all of more than 64 ranks would grow by it: 1024 ranks would take 1.2 MB each way.
 enum { burst = 300, small_burst = 20, few_ranks = 64 };
 
