@@ -1,6 +1,6 @@
 #include "support.h"
 #include "base/checksum.h"
-#include "description/network_draw.h"
+#include "one_draw.h"
 #include "run/build.h"
 
 const char *const eight_areas =

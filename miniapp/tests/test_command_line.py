@@ -134,6 +134,45 @@ def test_progress_counts_the_cycles(tmp_path):
     )
 
 
+#: Command lines whose words mean nothing together, and the word that the line names.
+REFUSED = {
+    "--list --set a=b": "--set",
+    "--list --out x": "--out",
+    "--list run.json": "run.json",
+    "--version run.json": "run.json",
+    "--version --set a=b": "--set",
+    "--version --json": "--json",
+    "--explain run.json --out x": "--out",
+    "--explain run.json --progress x": "--progress",
+    "run.json --out x --ranks 2": "--ranks",
+    "run.json --out x --json": "--json",
+    "--list --explain run.json": "--explain",
+    "--explain run.json --list": "--list",
+    "--version --list": "--list",
+    "run.json --out --explain": "--out",
+    "run.json --out x --set --progress": "--set",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_means_nothing_is_refused(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.json").write_bytes(program.EXAMPLE.read_bytes())
+    done = program.start(*words.split())
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(f"miniapp: {REFUSED[words]}: ")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_help_answers_beside_anything():
+    told = program.start("--help")
+    assert told.returncode == 0
+    for words in ("--list --help", "-h --explain", "run.json --out x --help"):
+        done = program.start(*words.split())
+        assert (done.returncode, done.stdout) == (0, told.stdout)
+
+
 @pytest.mark.parametrize("words", ["--list", f"--explain {program.EXAMPLE}", "--help", "--version"])
 def test_output_that_cannot_be_written_is_no_success(words):
     command, environment = [str(program.MINIAPP), *words.split()], os.environ | program.ENVIRONMENT

@@ -1,6 +1,7 @@
 /// \file
 /// Input from outside: the numbers of events are Poisson, independent, and those of the neuron and step.
 
+#include "one_draw.h"
 #include "support.h"
 
 static const double means[] = {1e-6, 0.01, 0.12, 1.2, 20, 100};

@@ -5,7 +5,7 @@
 #include "app/estimate.h"
 #include "app/explain.h"
 #include "app/job.h"
-#include "description/network_draw.h"
+#include "one_draw.h"
 #include "support.h"
 
 /// Two pools of `pool` neurons, and `targets` neurons that each receive a Poisson number from either.

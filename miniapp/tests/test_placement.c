@@ -1,7 +1,7 @@
 /// \file
 /// Every placement gives every neuron one owner, and says the same in both directions.
 
-#include "description/network_draw.h"
+#include "one_draw.h"
 #include "support.h"
 
 static uint32_t thread_count(const struct placement *placement, uint32_t population, int rank, int thread) {

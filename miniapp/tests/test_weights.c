@@ -2,7 +2,7 @@
 /// Weights with a distribution: mean and standard deviation of the classes and how often each is drawn, the
 /// same for weights that each synapse has for itself, and what is refused.
 
-#include "description/network_draw.h"
+#include "one_draw.h"
 #include "support.h"
 
 static void open_weights(struct description *d, double mean, double sd, int classes) {

@@ -2,11 +2,12 @@
 /// Reads the command line, word by word; `options_help` is what --help prints.
 ///
 /// Each option is a line of the table `rules`: its name, what follows it, where that goes in struct options,
-/// and the action it belongs to. To add an option: a line there, a member, a line of the help. All ranks read
-/// the same words, so that they find the same mistakes without asking each other.
+/// and the actions it means something for. To add an option: a line there, a member, a line of the help. All
+/// ranks read the same words, so that they find the same mistakes without asking each other.
 ///
-/// An option that means nothing for the action is refused, not ignored: who writes it expects an effect. What
-/// a value may be is checked where it is read (take()); whether options go together, at the end of
+/// What means nothing for the action is refused, not ignored: who writes it expects an effect. So are a
+/// second action and an option in the place of a value. Only --help answers whatever stands beside it. What a
+/// value may be is checked where it is read (take()); whether options go together, at the end of
 /// options_read(). Paths are only borrowed from the command line; whether there is such a file is found out
 /// by who opens it.
 
@@ -43,40 +44,71 @@ enum { count_most = 1000000 };
 /// What an option takes: a value of some kind, or nothing.
 enum kind { takes_text, takes_count, takes_rank, takes_rate, takes_routing, is_flag, is_action };
 
-/// An option: what follows it, where that goes, and the action that it belongs to.
+/// The actions for which an option, or a run description, means something.
+struct scope {
+    unsigned actions;  ///< a bit for each of enum action
+    const char *words; ///< the same, for messages
+};
+static const struct scope of_run = {1u << action_run, "a run"};
+static const struct scope of_explain = {1u << action_explain, "--explain"};
+static const struct scope of_both = {1u << action_run | 1u << action_explain, "a run or --explain"};
+static const struct scope of_printing = {1u << action_explain | 1u << action_list, "--explain or --list"};
+
+/// An option: what follows it, where that goes, and when it means something.
 static const struct rule {
-    const char *name;   ///< as on the command line
-    enum kind kind;     ///< what follows
-    size_t at;          ///< in struct options
-    enum action action; ///< to which it belongs; of is_action, which it chooses
-    bool exclusive;     ///< refused with any other action
+    const char *name;          ///< as on the command line
+    enum kind kind;            ///< what follows
+    size_t at;                 ///< in struct options
+    const struct scope *scope; ///< NULL of is_action
+    enum action action;        ///< of is_action, which it chooses
 } rules[] = {
-    {"--out", takes_text, offsetof(struct options, out), action_run, false},
-    {"--set", takes_text, offsetof(struct options, overrides), action_run, false},
-    {"--compute-times", takes_text, offsetof(struct options, compute_times), action_run, true},
-    {"--progress", takes_text, offsetof(struct options, progress), action_run, true},
-    {"--as-rank", takes_rank, offsetof(struct options, dry.rank), action_run, true},
-    {"--of", takes_count, offsetof(struct options, dry.of), action_run, true},
-    {"--rate", takes_rate, offsetof(struct options, dry.rate_hz), action_run, true},
-    {"--routes", takes_routing, offsetof(struct options, dry.routing), action_run, true},
-    {"--ranks", takes_count, offsetof(struct options, ranks), action_explain, true},
-    {"--threads", takes_count, offsetof(struct options, threads), action_explain, true},
-    {"--json", is_flag, offsetof(struct options, json), action_run, false}, // what --explain and --list print
-    {"--list", is_action, 0, action_list, false},
-    {"--explain", is_action, 0, action_explain, false},
-    {"--version", is_action, 0, action_version, false},
-    {"--help", is_action, 0, action_help, false},
-    {"-h", is_action, 0, action_help, false},
+    {"--out", takes_text, offsetof(struct options, out), &of_run, 0},
+    {"--set", takes_text, offsetof(struct options, overrides), &of_both, 0},
+    {"--compute-times", takes_text, offsetof(struct options, compute_times), &of_run, 0},
+    {"--progress", takes_text, offsetof(struct options, progress), &of_run, 0},
+    {"--as-rank", takes_rank, offsetof(struct options, dry.rank), &of_run, 0},
+    {"--of", takes_count, offsetof(struct options, dry.of), &of_run, 0},
+    {"--rate", takes_rate, offsetof(struct options, dry.rate_hz), &of_run, 0},
+    {"--routes", takes_routing, offsetof(struct options, dry.routing), &of_run, 0},
+    {"--ranks", takes_count, offsetof(struct options, ranks), &of_explain, 0},
+    {"--threads", takes_count, offsetof(struct options, threads), &of_explain, 0},
+    {"--json", is_flag, offsetof(struct options, json), &of_printing, 0},
+    {"--list", is_action, 0, NULL, action_list},
+    {"--explain", is_action, 0, NULL, action_explain},
+    {"--version", is_action, 0, NULL, action_version},
+    {"--help", is_action, 0, NULL, action_help},
+    {"-h", is_action, 0, NULL, action_help},
 };
 enum { n_rules = sizeof rules / sizeof *rules };
+
+/// Returns the option of that name; NULL where there is none.
+static const struct rule *find(const char *word) {
+    for (int k = 0; k < n_rules; k++)
+        if (strcmp(word, rules[k].name) == 0) return &rules[k];
+    return NULL;
+}
+
+/// Takes an action. Fails where another one has been chosen, other than --help.
+static bool choose(struct options *options, const struct rule *rule, struct error *error) {
+    const enum action before = options->action;
+    if (before == action_help) return true;
+    options->action = rule->action;
+    if (before == action_run || before == rule->action || rule->action == action_help) return true;
+    const char *other = "";
+    for (int k = 0; k < n_rules; k++)
+        if (rules[k].kind == is_action && rules[k].action == before) other = rules[k].name;
+    return error_set(error, "%s: given beside %s; expected one of them", rule->name, other);
+}
 
 /// Takes an option and the word that follows it, if it needs one. Fails where that is not what it takes.
 static bool take(struct options *options, const struct rule *rule, const char *value, struct error *error) {
     char *end, *at = (char *)options + rule->at;
-    if (rule->kind == is_action) options->action = rule->action;
+    if (rule->kind == is_action) return choose(options, rule, error);
     if (rule->kind == is_flag) *(bool *)at = true;
-    if (rule->kind >= is_flag) return true;
+    if (rule->kind == is_flag) return true;
     if (!value) return error_set(error, "%s: no value follows; see miniapp --help", rule->name);
+    if (find(value))
+        return error_set(error, "%s: no value follows, but %s; see miniapp --help", rule->name, value);
     // What follows is read as every kind of value; that of the option counts.
     const long number = strtol(value, &end, 10);
     const bool whole = end != value && *end == '\0' && number <= count_most;
@@ -122,18 +154,35 @@ static bool check_dry(struct options *options, struct error *error) {
     return true;
 }
 
+/// Refuses what means nothing for the action, and what it lacks.
+static bool check_action(const struct options *options, const bool *given, struct error *error) {
+    const unsigned action = 1u << options->action;
+    for (int k = 0; k < n_rules; k++)
+        if (given[k] && rules[k].scope && !(rules[k].scope->actions & action))
+            return error_set(error, "%s: expected only with %s; see miniapp --help", rules[k].name,
+                             rules[k].scope->words);
+    const bool takes_description = of_both.actions & action;
+    if (options->description && !takes_description)
+        return error_set(error, "%s: unexpected; expected RUN.json only with %s; see miniapp --help",
+                         options->description, of_both.words);
+    if (!options->description && takes_description)
+        return error_set(error, "RUN.json: missing; expected the path of a run description (miniapp --help)");
+    if (options->action == action_run && !options->out)
+        return error_set(error, "--out: missing; expected the directory to write the record to");
+    return true;
+}
+
 bool options_read(struct options *options, int argc, char **argv, struct error *error) {
     bool given[n_rules] = {false};
     *options = (struct options){.overrides = ALLOC(const char *, (size_t)argc),
                                 .dry = {.rank = -1, .rate_hz = NAN, .spikes_ahead = dry_spikes_ahead}};
     for (int i = 1; i < argc; i++) {
         // A word is an option, or else the path of the run description.
-        int k = 0;
-        while (k < n_rules && strcmp(argv[i], rules[k].name) != 0) k++;
-        if (k < n_rules) {
-            if (!take(options, &rules[k], i + 1 < argc ? argv[i + 1] : NULL, error)) return false;
-            given[k] = true;
-            i += rules[k].kind < is_flag;
+        const struct rule *rule = find(argv[i]);
+        if (rule) {
+            if (!take(options, rule, i + 1 < argc ? argv[i + 1] : NULL, error)) return false;
+            given[rule - rules] = true;
+            i += rule->kind < is_flag;
         } else if (argv[i][0] == '-' || options->description) {
             return error_set(error, "%s: unexpected; expected RUN.json and options; see miniapp --help",
                              argv[i]);
@@ -141,18 +190,8 @@ bool options_read(struct options *options, int argc, char **argv, struct error *
             options->description = argv[i];
         }
     }
-    // Options that belong to another action are refused rather than ignored.
-    for (int k = 0; k < n_rules; k++)
-        if (given[k] && rules[k].exclusive && rules[k].action != options->action)
-            return error_set(error, "%s: expected only with %s; see miniapp --help", rules[k].name,
-                             rules[k].action == action_run ? "a run" : "--explain");
-    const bool runs = options->action == action_run;
-    if ((runs || options->action == action_explain) && !options->description)
-        return error_set(error, "RUN.json: missing; expected the path of a run description (miniapp --help)");
-    if (runs && !options->out)
-        return error_set(error, "--out: missing; expected the directory to write the record to");
-    if (runs && options->json) return error_set(error, "--json: expected only with --explain or --list");
-    return check_dry(options, error);
+    if (options->action == action_help) return true;
+    return check_action(options, given, error) && check_dry(options, error);
 }
 
 void options_close(struct options *options) {

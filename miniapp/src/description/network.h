@@ -1,7 +1,7 @@
 /// \file
 /// The network: populations of neurons, and projections that say what the k-th synapse of a neuron is.
 ///
-/// No synapse is stored here. network_synapse() computes any of them from the seed, the projection, the
+/// No synapse is stored here. network_draw() computes any of them from the seed, the projection, the
 /// target and k. So every rank and thread can build its own share, and a test can build the whole by brute
 /// force.
 ///

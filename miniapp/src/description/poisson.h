@@ -36,11 +36,3 @@ struct poisson poisson_open(double mean);
 static inline uint32_t poisson_most(const struct poisson *poisson) {
     return poisson->always + poisson->n;
 }
-
-/// Returns the number of events that `word` draws; `word` is uniform over 32 bits. For tests: external.c
-/// looks up blocks of neurons at a time.
-static inline uint32_t poisson_draw(const struct poisson *poisson, uint32_t word) {
-    uint32_t events = poisson->always;
-    for (uint32_t k = 0; k < poisson->n; k++) events += word < poisson->at_least[k];
-    return events;
-}

@@ -7,10 +7,10 @@
 /// that says what is allowed. What is accepted can be planned, explained and written as JSON, and the
 /// description that a record holds can be read again and stays as it is.
 
+#include "../one_draw.h"
 #include "app/estimate.h"
 #include "app/explain.h"
 #include "app/job.h"
-#include "description/network_draw.h"
 #include "fuzz.h"
 #include "schedule/lane_json.h"
 #include "schedule/schedule.h"
