@@ -68,7 +68,7 @@ def section(sweep: SweepAnswer) -> Section:
     if with_events.empty:
         text = ["No run has a synaptic event, so that there is no energy of one."]
         return Section("energy", TITLE, text, figures=_power(*largest), tables=tables)
-    best = with_events.loc[with_events["energy_per_event_uj"].idxmin()]
+    best = with_events.iloc[int(with_events["energy_per_event_uj"].argmin())]
     least_uj = number(best["energy_per_event_uj"])
     text = [
         f"The least energy per synaptic event is {least_uj}\u202fµJ (gross, {largest[1].kind}):"
