@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spikemark.prediction.question import Question
 
     from .formats import Bundle
-    from .schema import Commitment
+    from .schema import Commitment, TenderAnswer
 
 NOT_MEASURED = "{}; the same command tries again"
 MAX_FINDINGS_SHOWN = 12
@@ -305,7 +305,9 @@ def answer(
         nest_runs=nest,
     )
     check = commands.command("tender", "check", places.short(out), bundle=places.short(bundle))
-    lines = [_commitment_in_words(commitment) for commitment in tender_answer.committed]
+    lines = [
+        _commitment_in_words(commitment, tender_answer) for commitment in tender_answer.committed
+    ]
     if tender_answer.quick:
         lines.insert(0, "A try with a quick bundle: no offer.")
     about = {"answer": str(places.short(out)), "content": tender_answer.model_dump(mode="json")}
@@ -339,12 +341,18 @@ def _projected_by_profile(
     return project(bundle, bundle.tender.target_rule, profile, placed, settings, category)
 
 
-def _commitment_in_words(commitment: "Commitment") -> str:
+def _commitment_in_words(commitment: "Commitment", answer: "TenderAnswer") -> str:
+    """What is promised, and the measured or projected figure beside it where that is another."""
     from .formats import FIGURES
 
     figure = FIGURES[commitment.figure]
     value = f"{commitment.value:.4g} {figure.unit}".rstrip()
-    return f"{commitment.run}: {figure.heading} {value}, {commitment.basis}"
+    line = f"{commitment.run}: {figure.heading} {value}"
+    evidence = answer.evidence(commitment.run, commitment.figure)
+    if evidence.figure is None or evidence.figure.value == commitment.value:
+        return f"{line}, {commitment.basis}"
+    known = f"{evidence.figure.value:.4g} {figure.unit}".rstrip()
+    return f"{line}, promised; {known}, {commitment.basis}"
 
 
 @tender.command()

@@ -137,6 +137,25 @@ def test_what_an_offer_cannot_mean_is_refused_by_its_option(
     assert not out.exists()
 
 
+def test_what_is_promised_stands_beside_what_was_projected(spikemark, honest, tmp_path):
+    """A promise of its own is called one; evidence that is promised as it is, is not."""
+    given = ("--bidder", "Bob", "--system", "x", "--nodes", 8, "--method", "by hand")
+    projected = ("--projected", f"target.{formats.RTF}=0.044:0.04:0.05")
+    own = ("--promise", f"target.{formats.RTF}=0.0001")
+    for promise, words in (
+        (own, ["0.0001, promised", "0.044, projected"]),
+        ((), ["0.044, projected"]),
+    ):
+        places = ("--work", honest.folder / "work", "--out", tmp_path / f"answer-{len(promise)}")
+        bundle = honest.folder / "bundle"
+        status, output, _ = spikemark(
+            "tender", "answer", bundle, *places, *given, *projected, *promise
+        )
+        [line] = [line for line in output.splitlines() if line.startswith("target: real-time")]
+        assert status == 0 and all(text in line for text in words)
+        assert ("promised" in line) == bool(promise)
+
+
 def test_a_currency_is_written_in_upper_case(honest, tmp_path):
     offer = offered.OFFER | {"currency": "chf"}
     work = honest.folder / "work"

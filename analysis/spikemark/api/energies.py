@@ -75,9 +75,10 @@ def energy(
     if not isinstance(run, Run):
         run = record.load_run(Path(run))
     if machine is not None:
-        profile = machine if isinstance(machine, Profile) else machines.load(os.fspath(machine))
+        word = "" if isinstance(machine, Profile) else os.fspath(machine)
+        profile = machine if isinstance(machine, Profile) else machines.load(word)
         profile.refuse_accelerators()
-        return EnergyAnswer(modelled_energy.on_machine(run, profile, nodes))
+        return EnergyAnswer(modelled_energy.on_machine(run, profile, nodes, word))
     if power is None:
         return EnergyAnswer(of_run(run))
     channels = list(channel) or None

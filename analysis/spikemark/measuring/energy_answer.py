@@ -62,8 +62,12 @@ def _energy_sentences(energy: Energy) -> list[str]:
         raise ValueError("no energy, so no sentences")
     low, high = gross.limits
     joule = with_ends(number(gross.value), number(low), number(high))
-    took = f"{joule} J gross in {number(energy.duration_s)} s"
-    lines = [f"The measured part took {took}, {_how(energy)}."]
+    seconds = number(energy.duration_s)
+    lines = [f"The measured part took {joule} J gross in {seconds} s, {_how(energy)}."]
+    if energy.model is not None:
+        lines = [
+            f"The {seconds} s of the measured part would take {joule} J gross, {_how(energy)}."
+        ]
     if per_event.value is not None:
         lines.append(f"That is {number(per_event.value)} µJ per recurrent synaptic event.")
     if energy.level:

@@ -1,7 +1,8 @@
 """Energy of a run as if it had taken as long on a machine whose power is stated or assumed.
 
 Power follows from that of idle nodes, sockets, cores and cards (models/node_power.py). The interval
-comes from draws of these values (prediction/draws.py), as that of a predicted energy does.
+comes from draws of these values (prediction/draws.py), as that of a predicted energy does. Of nodes
+whose cores are all busy, it is what an offer states (`offer.watts`), without an interval.
 """
 
 import math
@@ -29,6 +30,7 @@ from .host import processor_name
 #: machines/priors.yaml).
 STATED_SPREAD = 0.3
 PURPOSE = "modelled energy"
+OFFERED = "offer.watts"  #: power of a busy node
 
 
 class DrawnPower(NamedTuple):
@@ -40,11 +42,16 @@ class DrawnPower(NamedTuple):
     source: str  #: a line on it
 
 
-def on_machine(run: Run, profile: Profile, nodes: int | None = None) -> Energy:
+def on_machine(run: Run, profile: Profile, nodes: int | None = None, word: str = "") -> Energy:
     """Energy as if the run had taken as long on a machine, every thread busy on a core of its own.
 
-    `nodes` defaults to those of a simulated run, or else to as few as provide the cores. Raises
-    BadInput for nodes with too few cores and for a profile without the power.
+    Args:
+        run: whose time it is.
+        profile: of the machine.
+        nodes: those of a simulated run, or else as few as provide the cores, by default.
+        word: how a command names the machine, such as a path; empty where none can.
+
+    Raises BadInput for nodes with too few cores and for a profile without the power.
 
     Example:
         >>> from spikemark.records.record import load_run
@@ -70,9 +77,19 @@ def on_machine(run: Run, profile: Profile, nodes: int | None = None) -> Energy:
         value = machine.need(f"power.{name}", PURPOSE)
         powers[name] = _drawn(recorder, profile, name, value, count)
     idle = powers["idle"]
+    gross_parts = list(powers.values())
+    offered = machine.get(OFFERED)
+    remarks = _remarks(run, profile, word)
+    if offered is not None and busy_cores < node_count * cores:
+        stated_w = f"{OFFERED} = {offered.value:g} W is that of a busy node, and not used"
+        idle_cores = f"only {busy_cores} of {counted(node_count * cores, 'core')} are busy"
+        remarks.append(f"{profile.name}: {stated_w}: {idle_cores}.")
+    elif offered is not None:
+        powers["offer"] = _offered(profile, offered, node_count)
+        gross_parts = [powers["offer"]]
     gross_watts = 0.0
     gross_drawn = np.zeros_like(idle.drawn)
-    for part in powers.values():
+    for part in gross_parts:
         gross_watts += part.watts
         gross_drawn = gross_drawn + part.drawn
     model = PowerModel(
@@ -81,7 +98,7 @@ def on_machine(run: Run, profile: Profile, nodes: int | None = None) -> Energy:
         idle_w=idle.watts,
         watts={f"{name}_w": part.stated_w for name, part in powers.items()},
         sources={f"{name}_w": part.source for name, part in powers.items()},
-        remarks=_remarks(run, profile),
+        remarks=remarks,
     )
     duration_s = run.record.timing.simulate_s
     gross_w = _quantity(gross_watts, gross_drawn)
@@ -134,6 +151,14 @@ def _drawn(
     return DrawnPower(watts, count * drawn, watts / count, source)
 
 
+def _offered(profile: Profile, value: Value, nodes: int) -> DrawnPower:
+    """The power of so many busy nodes, as an offer states it."""
+    stated_w = float(value.value)
+    source = f"{OFFERED} = {stated_w:g} W of {profile.name} ({value.kind}): {value.reference}"
+    watts = nodes * stated_w
+    return DrawnPower(watts, np.full(draws.N, watts), stated_w, source)
+
+
 def _power_limits(path: str, value: Value) -> tuple[float, float]:
     """The 95 % interval of a power of a profile, W."""
     low, high = limits(path, value)
@@ -148,8 +173,10 @@ def _quantity(watts: float, drawn: draws.Draws) -> Quantity:
     return Quantity(watts, min(low, watts), max(high, watts), "W", "modelled")
 
 
-def _remarks(run: Run, profile: Profile) -> list[str]:
-    """A remark where nothing shows that the run took its time on a machine of `profile`."""
+def _remarks(run: Run, profile: Profile, word: str) -> list[str]:
+    """A remark where nothing shows that the run took its time on a machine of `profile`, which
+    commands call by a word.
+    """
     if run.simulation is not None:
         machine = str(run.simulation["machine"])
         same_machine = machine == profile.name
@@ -159,10 +186,13 @@ def _remarks(run: Run, profile: Profile) -> list[str]:
         same_machine = _same_processor(run, profile)
     if same_machine:
         return []
-    option = profile.name if profile.name in machines.names() else "MACHINE"
-    prediction = command("predict", run.path, machine=option)
-    line = f"The run took its time on {machine}, not shown to be {profile.name};"
-    return [f"{line} `{prediction}` predicts what it would take there."]
+    line = f"The run took its time on {machine}, not shown to be {profile.name}"
+    if not word and profile.name in machines.names():
+        word = profile.name
+    if not word:
+        return [f"{line}."]
+    prediction = command("predict", run.path, machine=word)
+    return [f"{line}; `{prediction}` predicts what it would take there."]
 
 
 def _same_processor(run: Run, profile: Profile) -> bool:

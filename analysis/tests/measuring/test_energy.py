@@ -199,6 +199,36 @@ class TestModel:
         result = modelled_energy.on_machine(record.load_run(bare), stated, 1)
         assert result.idle_w.interval == pytest.approx((100 / 1.3, 130), rel=0.01)
 
+    def test_the_watts_of_an_offer_are_those_of_busy_nodes(self, bare):
+        """Exactly, where all cores are busy; else the model holds, and a remark says why."""
+        run = record.load_run(bare)
+        busy = run.record.ranks * run.record.threads
+        offered = machines.Value(1050.0, "W", "literature", "offer A")
+        modelled = machine(idle=100, core=10, card=7)
+        for cores, is_used in ((busy, True), (busy + 1, False)):
+            stated = {"node.cores": machines.Value(cores, "1", "literature", "offer A")}
+            without = modelled.with_values(stated)
+            result = modelled_energy.on_machine(
+                run, without.with_values({modelled_energy.OFFERED: offered}), 1
+            )
+            watts = result.gross_j.value / PLANTED.measured_s
+            assert watts == pytest.approx(1050.0 if is_used else 100 + 10 * busy)
+            assert result.gross_j.limits == pytest.approx((1050 * 20, 1050 * 20)) or not is_used
+            assert any(modelled_energy.OFFERED in line for line in result.remarks) != is_used
+            assert result.net_j.value == pytest.approx((watts - 100) * PLANTED.measured_s)
+
+    def test_the_command_that_is_proposed_names_the_file_of_the_machine(
+        self, bare, spikemark, tmp_path
+    ):
+        text = machines.file_of("jureca-dc").read_text()
+        file = tmp_path / "an-offer.yaml"
+        file.write_text(text.replace("name: jureca-dc", "name: an-offer", 1))
+        _, output, _ = spikemark("energy", bare, "--machine", file)
+        (command,) = re.findall(r"`spikemark (predict [^`]*)`", output)
+        assert str(file) in command and spikemark(*command.split())[0] == 0
+        result = modelled_energy.on_machine(record.load_run(bare), machines.load(file))
+        assert not any("`" in line for line in result.remarks)
+
     def test_a_modelled_energy_says_so_everywhere(self, bare, spikemark):
         status, output, _ = spikemark("energy", bare, "--machine", "jureca-dc", "--details")
         assert status == 0 and "modelled" in output and "power.idle = 88.9 W" in output

@@ -15,6 +15,7 @@ from spikemark.report.answer import SweepAnswer, compared
 
 TITLE = "Energy: what did it cost?"
 MAX_POINTS = 600  # of the course of power
+FIGURES = ["energy_j", "net_j", "energy_per_event_uj"]
 OUTSIDE = (
     "`spikemark energy RUN_DIR --machine NAME` models it; `--power FILE.csv --keep` reads an"
     " external meter"
@@ -60,9 +61,14 @@ def section(sweep: SweepAnswer) -> Section:
         reason = "no meter was read" if reasons else "no run is complete"
         meters = [f"Meters of the nodes: {line}." for line in sorted(reasons)]
         return Section("energy", TITLE, missing=[f"Energy: {reason}. {OUTSIDE}.", *meters])
-    frame = pd.DataFrame(rows)
-    means = frame.groupby(["configuration", "ranks"], sort=False).mean().reset_index()
-    best = means.iloc[int(means["energy_per_event_uj"].astype(float).argmin())]
+    frame = pd.DataFrame(rows).astype(dict.fromkeys(FIGURES, float))
+    means = frame.groupby(["configuration", "ranks"], sort=False)[FIGURES].mean().reset_index()
+    tables = [plots.tabulated(means)]
+    with_events = means.dropna(subset="energy_per_event_uj")
+    if with_events.empty:
+        text = ["No run has a synaptic event, so that there is no energy of one."]
+        return Section("energy", TITLE, text, figures=_power(*largest), tables=tables)
+    best = with_events.iloc[int(with_events["energy_per_event_uj"].argmin())]
     least_uj = number(best["energy_per_event_uj"])
     text = [
         f"The least energy per synaptic event is {least_uj}\u202fµJ (gross, {largest[1].kind}):"
@@ -72,7 +78,7 @@ def section(sweep: SweepAnswer) -> Section:
         "Gross energy of all nodes over recurrent and external synaptic events; a dot per run."
     )
     figure = plots.points(
-        frame,
+        frame.dropna(subset="energy_per_event_uj"),
         "energy_per_event_uj",
         "configuration",
         "energy-event",
@@ -81,9 +87,7 @@ def section(sweep: SweepAnswer) -> Section:
         panel=plots.if_several(frame, "ranks"),
         xlabel="energy per synaptic event (µJ)",
     )
-    return Section(
-        "energy", TITLE, text, figures=[figure, *_power(*largest)], tables=[plots.tabulated(means)]
-    )
+    return Section("energy", TITLE, text, figures=[figure, *_power(*largest)], tables=tables)
 
 
 def _power(run: dict[Hashable, Any], energy: Energy) -> list[Figure]:
