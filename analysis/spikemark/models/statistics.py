@@ -9,7 +9,6 @@ import numpy as np
 
 from spikemark.core.errors import BadInput
 
-
 #: Kinds of NumPy's types that hold times: floating-point numbers and integers.
 KINDS_OF_NUMBERS = "fiu"
 
