@@ -384,8 +384,8 @@ def _slowest(
     """
     measured = Draws(draws.value[: run.ranks], draws.draws[:, : run.ranks])
     calm = means(_without_spells(clipped_s, d, found))
-    always = _surely_slow(calm)
-    named = always | _surely_slow(measured)
+    as_measured = _surely_slow(measured)
+    named = as_measured | _surely_slow(calm)
     course, changed = _course(means_of_stretches(run.compute))
     latest = int(measured.value.argmax())
     if changed[latest]:
@@ -393,7 +393,7 @@ def _slowest(
     changed[[spell.row for spell in found]] = True
     if not named and changed[latest]:
         named.add(latest)
-    levels = calm if named and named == always else measured
+    levels = measured if named <= as_measured | {latest} else calm
     slow = sorted(named or {latest}, key=lambda rank: -levels.value[rank])
     others = np.delete(np.arange(run.ranks), slow)
 

@@ -106,8 +106,8 @@ class Setting:
         if ranks is None:
             ranks = run.ranks
         meetings = plan(schedule, delay_ratio, ranks, lag, group_period)
-        check_exact(run, meetings)
         run.check(meetings.window, f"delay_ratio={delay_ratio} of {schedule} needs more:")
+        check_exact(run, meetings)
         return cls(meetings, run.compute)._placed(run).checked()
 
     @classmethod
