@@ -881,10 +881,10 @@ def _expected(
         if other_key not in state.keys:
             continue
         mean = float(state.mean[state.keys.index(other_key)])
-        share, share_at_most = likeness(key.part, machine, other, slow=mean > 0, nodes=run.nodes)
+        share, in_doubt = likeness(key.part, machine, other, slow=mean > 0, nodes=run.nodes)
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
-        doubt = max(doubt, (share_at_most - share) * abs(mean))
+        doubt = max(doubt, in_doubt * abs(mean))
         if is_as_good(machine, other, run.nodes):
             most = min(most, mean)
         if is_as_good(other, machine, run.nodes):

@@ -46,7 +46,9 @@ def likeness(
     part: str, machine: PublishedMachine, measured: PublishedMachine, slow: bool, nodes: int = 2
 ) -> tuple[float, float]:
     """Share of the effect of a measured machine on another one: 1 for the same data, else less;
-    and what it would be if values that the other one does not state were those of the measured one.
+    and how far off it may be, since values that the other one does not state may be those of the
+    measured one. Better data never make it less sure: a sum of times that are less sure has a
+    larger median.
 
     What it does not state is taken as it is assumed: an unknown latency is no reason to be like the
     slowest network.
@@ -84,9 +86,11 @@ def likeness(
             known += difference
         else:
             assumed += difference
-    alike_at_most = math.exp(-known / LENGTH - apart / LENGTH_OF_CORES)
-    alike = alike_at_most * math.exp(-assumed / LENGTH)
-    return alike * FOR_EACH_MISSING ** len(missing), alike_at_most
+    by_cores = math.exp(-apart / LENGTH_OF_CORES)
+    by_stated = by_cores * math.exp(-known / LENGTH)
+    by_unstated = FOR_EACH_MISSING ** len(missing) * math.exp(-assumed / LENGTH)
+    doubt = (1 - by_unstated) * (by_stated if slow else by_cores)
+    return by_stated * by_unstated, doubt
 
 
 def is_as_good(machine: PublishedMachine, other: PublishedMachine, nodes: int = 2) -> bool:
