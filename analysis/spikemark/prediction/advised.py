@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spikemark.core.commands import command
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.table import Cells, Column, Table
-from spikemark.quantities.words import counted
+from spikemark.quantities.words import counted, percent
 
 from . import draws
 from .answers import (
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 class AdviceAnswer(Answer):
     """How to run a network on a machine.
 
-    `table` has a row for the best way of each schedule, the best first, see `options_table`.
+    `table` has a row for the best way of each schedule, see `options_table`: the best first, but
+    that of a bound after those that are predicted.
     """
 
     verb = "advise"
@@ -110,14 +111,14 @@ def _reaching_sentence(result: SearchResult, target: float) -> str:
 def _saving(option: Option, best: Option) -> str:
     """What another schedule would save of a production run, by replay or at most."""
     _, low, high = draws.interval(1 - option.rtf / best.rtf)
-    schedule = f"{option.way.schedule.replace('_', '-')} schedule"
-    saved = f"{100 * low:.0f} to {100 * high:.0f} %"
+    schedule = option.way.schedule.replace("_", "-")
+    saved = f"{percent(low)} to {percent(high)}"
     if option.way.origin == REPLAY:
         reason = "by replay of its cycle times"
     else:
         saved = f"at most {saved}"
         reason = "if its cycles are independent"
-    return f"A {schedule} with D = {option.way.delay_ratio} would save {saved} {reason}."
+    return f"The {schedule} schedule with D = {option.way.delay_ratio} would save {saved} {reason}."
 
 
 def _advised_lines(result: SearchResult) -> list[str]:

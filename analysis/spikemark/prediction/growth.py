@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 Amount = float | Array  #: a number, or an array of ranks or draws
 #: Factors of the layout: two series on Piz Daint (36 cores) of 1 to 36 threads a rank.
 ONE_THREAD = 0.70  #: ranks of one thread
+SMALLEST_RANKS = 1.1  #: a rank alone calls its exchange, too: as a seventh of a round
 ACROSS_SOCKETS = 1.45  #: ranks that do not fit into a socket
 MAX_CACHE_CORES = 4.0  #: a core uses the cache of so many, if the others are idle
 #: Sizes of NEST's data in memory, in bytes.
@@ -56,7 +57,7 @@ def _mean_loads(run: PublishedRun) -> RankLoads:
         events=spikes * degree / run.cores,
         lists=spikes * -np.expm1(-degree / run.cores),
         received=spikes * -np.expm1(-degree / run.ranks),
-        rounds=cycles * np.log2(max(float(run.ranks), 1.1)),
+        rounds=cycles * np.log2(max(float(run.ranks), SMALLEST_RANKS)),
         messages=cycles * (min(float(run.ranks), network.partners) - 1),
     )
 

@@ -301,7 +301,6 @@ def own_rows(path: Path) -> dict[str, OwnRun]:
     """The rows of a user's table by where they are. Raises BadInput for a wrong cell.
 
     Example:
-        >>> from tempfile import NamedTemporaryFile
         >>> own_rows(Path("nowhere.csv"))
         Traceback (most recent call last):
             ...

@@ -43,7 +43,7 @@ def interval(values: Draws | float | None, digits: int = 2) -> str:
         return "unknown"
     middle = float(np.median(values))
     draws_of_values = np.asarray(values)
-    if draws_of_values.ndim == 0 or np.ptp(draws_of_values) <= 1e-9 * abs(middle):
+    if draws_of_values.ndim == 0 or np.ptp(draws_of_values) <= EXACT * abs(middle):
         return short(middle, digits)
     text = short(middle, digits)
     ends = span(draws_of_values, digits)
