@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 NUMBERS: dict[object, type] = {int: Integral, float: Real}
 MAX_ITEMS = 1000  #: of a sequence that are looked at
 #: The least whole number that a parameter takes, where that is not 1.
-LEAST = {"group": 2, "seed": 0, "skip": 0}
+LEAST = {"again": 0, "group": 2, "seed": 0, "skip": 0}
 #: How annotations read in a complaint.
 WORDS: dict[object, str] = {
     int: "a whole number",
