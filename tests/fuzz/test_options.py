@@ -160,7 +160,7 @@ def test_no_value_of_an_option_ends_in_a_traceback_or_never(name, folder):
     ("line", "field"),
     [
         ("predict mam-benchmark --machine epyc-vm --nodes 999999999999", "nodes"),
-        ("predict mam-benchmark --machine epyc-vm --nodes 999999999", "ranks"),
+        ("predict mam-benchmark --machine epyc-vm --nodes 999999999", "nodes"),
         ("predict mam-benchmark --machine epyc-vm --nodes 1 --threads 999999999", "threads"),
         ("predict mam-benchmark --machine epyc-vm --ranks 999999999", "ranks"),
         ("dryrun {}/run.json --of 999999999 --sample 2 --out {}/dry", "--of"),

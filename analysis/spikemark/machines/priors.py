@@ -211,7 +211,7 @@ def by_clock(path: str, known: Mapping[str, Any]) -> Any:
         >>> slow = {"node.clock": 2.0, "node.clock_turbo": 3.0, "node.clock_share": 0.5}
         >>> fast = {"node.clock": 5.0, "node.clock_turbo": 5.0, "node.clock_share": 0.5}
         >>> times = [by_clock("kernels.full_node.t_next", clocks) for clocks in (slow, fast)]
-        >>> round(times[0] / times[1], 6)
+        >>> round(float(times[0] / times[1]), 6)
         2.0
     """
     reference_ns, reference_ghz = _reference_time(path)
