@@ -68,7 +68,7 @@ def test_a_term_is_the_name_of_a_column_or_of_a_field(name):
 @pytest.mark.parametrize("prefix", ["part.", "swept."])
 def test_columns_of_frames_are_called_after_what_follows_their_prefix(prefix):
     assert term(f"{prefix}deliver").heading == term("deliver").heading
-    assert term(f"{prefix}no.such_field").heading == "no.such field"
+    assert term(f"{prefix}no.such_field").heading == "no.such_field"
 
 
 def test_a_part_that_is_called_as_another_column_has_a_term_of_its_own():
