@@ -17,7 +17,7 @@ from spikemark.prediction.performance import compute_s, performance
 from spikemark.prediction.workload import Loads, rates_of
 from spikemark.records import record
 from spikemark.running import simulation
-from spikemark.running.simulation.platform import Networks
+from spikemark.running.simulation.platform import POLL_S, Networks
 
 pytestmark = pytest.mark.slow
 
@@ -52,9 +52,10 @@ def test_spikes_are_those_of_the_machine_of_equal_nodes(tmp_path, apart, equal, 
     again = simulation.simulate(
         describe(schedule), apart, 4, tmp_path / "again", found.path, on=ON, **alone
     )
+    # Replayed; where an exchange goes on meanwhile, with a poll more or less at either end.
     assert record.load_run(again).compute() == pytest.approx(
-        found.compute(), rel=1e-3, abs=1e-7
-    )  # replayed
+        found.compute(), rel=1e-3, abs=2 * POLL_S
+    )
 
 
 @pytest.mark.parametrize("name", machines.names("parts"))
