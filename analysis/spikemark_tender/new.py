@@ -207,10 +207,10 @@ def new(
 
 def _check_new_folders(folder: Path) -> None:
     """Raises BadInput where a folder that would be made has a name that a bundle cannot have."""
-    for made in (folder, *folder.parents):
-        if made.exists():
+    for new_folder in (folder, *folder.parents):
+        if new_folder.exists():
             return
-        if not re.fullmatch(NAME, made.name):
+        if not re.fullmatch(NAME, new_folder.name):
             raise BadInput(field="name", value=str(folder), expected=NAME_IN_WORDS)
 
 

@@ -167,7 +167,7 @@ def _is_empty(value: object) -> bool:
 def _takes_whole_numbers(annotation: object) -> bool:
     """Whether a parameter takes whole numbers: one, or a sequence or a mapping of them."""
     inner = get_args(annotation)
-    return annotation is int or any(_takes_whole_numbers(one) for one in inner)
+    return annotation is int or any(_takes_whole_numbers(part) for part in inner)
 
 
 def matches(value: object, annotation: object) -> bool:

@@ -224,14 +224,14 @@ def _setup_of(run: Run) -> list[Any]:
     return [without_seed, run.record.ranks, run.record.threads, run.record.host.nodes]
 
 
-def _key_in(kept: set[str], run: Run) -> str:
+def _key_in(keys: set[str], run: Run) -> str:
     """The key of a run's setup in a history that has these keys.
 
     A setup whose entries begin with those of earlier versions, for which 4 and 4.0 differed, goes
     on under their key.
     """
     earlier = digests.digest_as_written(_setup_of(run))[:KEY_DIGITS]
-    return earlier if earlier in kept else key_of(run)
+    return earlier if earlier in keys else key_of(run)
 
 
 def entries(path: Path) -> list[Entry]:

@@ -130,7 +130,7 @@ class WaitingAnswer(Answer):
             predictions.append(self.asked)
         elif self.rarely is not None and not self._assumes_d:
             predictions.append(self.rarely)
-        rarer = any(one.waiting and one.plan.window > 1 for one in predictions)
+        rarer = any(each.waiting and each.plan.window > 1 for each in predictions)
         return [sentences.NEEDS_DELAYS] if rarer and self.run.description is None else []
 
     def plot(self, axes: "Axes | None" = None) -> "Axes":

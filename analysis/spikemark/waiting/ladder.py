@@ -237,7 +237,7 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
     exchange = None
     if run.exchanged is not None:
         exchange = draws(columns.exchange, "s", run.kind).widened(more_s, less_s)
-    found = [] if run.doubtful else spells(run.compute)
+    slow_spells = [] if run.doubtful else spells(run.compute)
     return Ladder(
         waiting=draws(columns.waiting, "s", run.kind).widened(less_s, more_s),
         parts=parts,
@@ -246,9 +246,9 @@ def ladder(run: CycleTrace, delay_ratio: int | None = None) -> Ladder:
         exchange=exchange,
         common=draws(columns.common, "s", least=-np.inf),
         efficiency=efficiency(run) if exchange else None,
-        slowest=_slowest(run, d, draws, clipped_s, found),
+        slowest=_slowest(run, d, draws, clipped_s, slow_spells),
         longest=longest(run),
-        spells=_slow_spells(run, found),
+        spells=_slow_spells(run, slow_spells),
         delay_ratio=d,
         drift_share=drift_share(run.compute, d),
     )
@@ -336,12 +336,12 @@ def _draws(run: CycleTrace, d: int) -> tuple[Draws, np.ndarray]:
     return Draws(value, draws.draws + (value - draws.value)), clipped_s
 
 
-def _slow_spells(run: CycleTrace, found: list[Spell]) -> list[SlowSpell]:
+def _slow_spells(run: CycleTrace, slow_spells: list[Spell]) -> list[SlowSpell]:
     """Slow spells with what they cost, the costliest first."""
     before_s = float(run.compute.mean(dtype=np.float64)) * run.cycles
     before_s += float(run.waits.sum()) + float(run.exchanges.sum())
     priced = []
-    for spell in found:
+    for spell in slow_spells:
         latest, _ = _of_the_others(run, [spell.row])
         times = run.compute[spell.row].astype(np.float64)
         own = lump(times, run.period).copy()
@@ -368,7 +368,7 @@ def _slowest(
     d: int,
     draws: Draws,
     clipped_s: np.ndarray,
-    found: list[Spell],
+    slow_spells: list[Spell],
 ) -> SlowestRank:
     """The ranks that are surely slow, or else the one that computes longest.
 
@@ -380,17 +380,17 @@ def _slowest(
         d: cycles of a window.
         draws: of which the first columns are compute times.
         clipped_s: mean compute times of windows without long cycles, [window, rank] in s.
-        found: slow spells.
+        slow_spells: of all ranks.
     """
     measured = Draws(draws.value[: run.ranks], draws.draws[:, : run.ranks])
-    calm = means(_without_spells(clipped_s, d, found))
+    calm = means(_without_spells(clipped_s, d, slow_spells))
     as_measured = _surely_slow(measured)
     named = as_measured | _surely_slow(calm)
     course, changed = _course(means_of_stretches(run.compute))
     latest = int(measured.value.argmax())
     if changed[latest]:
         named.add(latest)
-    changed[[spell.row for spell in found]] = True
+    changed[[spell.row for spell in slow_spells]] = True
     if not named and changed[latest]:
         named.add(latest)
     levels = measured if named <= as_measured | {latest} else calm
@@ -448,16 +448,16 @@ def _times_as_many(run: CycleTrace, slow: list[int]) -> dict[str, float]:
     return factors
 
 
-def _without_spells(times_s: np.ndarray, d: int, found: list[Spell]) -> np.ndarray:
+def _without_spells(times_s: np.ndarray, d: int, slow_spells: list[Spell]) -> np.ndarray:
     """Mean compute times of windows as if ranks had not had slow spells.
 
     Args:
         times_s: as they had them, [window, rank].
         d: cycles of a window.
-        found: slow spells.
+        slow_spells: of all ranks.
     """
     calm_s = times_s.copy()
-    for spell in found:
+    for spell in slow_spells:
         longer_s = np.zeros(len(times_s) * d)
         longer_s[spell.first : spell.last + 1] = spell.seconds
         calm_s[:, spell.row] -= lump(longer_s, d) / d
