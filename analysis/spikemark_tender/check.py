@@ -27,7 +27,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import same
 from spikemark.launch.sampler import MAX_NODE_W
 from spikemark.machines import Profile, filled, load
-from spikemark.measuring.energy import readings
+from spikemark.measuring.energy import power_traces
 from spikemark.network import lanes
 from spikemark.network.description import read_description
 from spikemark.prediction import draws
@@ -645,7 +645,7 @@ def _integral(path: Path, measured_part: Span) -> float:
     Raises BadInput where the readings are no such table, do not cover the time, or have wide gaps.
     """
     start, end = measured_part
-    traces = readings(path)
+    traces = power_traces(path)
     for (_, channel), trace in traces.items():
         if not trace.covers(start, end):
             expected = "readings that cover the measured part"

@@ -371,7 +371,7 @@ READERS: dict[str, Reader] = {
         entries, "history/*.jsonl", lambda f: command("diff", "--history", f / "history")
     ),
     "energy.csv": Reader(
-        own_energy, "energy.csv", lambda f: traces(energy.readings(f / "energy.csv"))
+        own_energy, "energy.csv", lambda f: traces(energy.power_traces(f / "energy.csv"))
     ),
     "energy": Reader(own_energy, "*", lambda f: command("energy", f)),
     "power": Reader(

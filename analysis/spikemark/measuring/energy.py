@@ -276,7 +276,7 @@ def _own_readings(run: Run, meter: EnergyRecord) -> PowerReadings:
     `meter`: what the record says of the energy.
     """
     traces = {}
-    for (node, name), node_trace in readings(run.path / run_files.ENERGY).items():
+    for (node, name), node_trace in power_traces(run.path / run_files.ENERGY).items():
         traces[f"{name} on node {node}"] = node_trace
     notes = [f"reading took up to {100 * meter.sampling_cost:.2g} % of a processor"]
     notes += [
@@ -287,7 +287,7 @@ def _own_readings(run: Run, meter: EnergyRecord) -> PowerReadings:
     return PowerReadings(meter.source, traces, timeline(run), notes=notes)
 
 
-def readings(path: Path) -> dict[tuple[str, str], PowerTrace]:
+def power_traces(path: Path) -> dict[tuple[str, str], PowerTrace]:
     """The traces of a file like energy.csv, by node and channel.
 
     Raises BadInput naming the line.
@@ -298,7 +298,7 @@ def readings(path: Path) -> dict[tuple[str, str], PowerTrace]:
         ...     print("node,channel,source,time_s,energy_j,power_w", file=file)
         ...     print("0,package,hwmon,1.0,,50", file=file)
         ...     print("0,package,hwmon,2.0,,52", file=file, flush=True)
-        ...     traces = readings(Path(file.name))
+        ...     traces = power_traces(Path(file.name))
         >>> traces["0", "package"].power_w.tolist()
         [50.0, 52.0]
     """

@@ -20,7 +20,7 @@ from spikemark.models.power import GAP_INTERVALS, PowerTrace, Sampling
 from spikemark.records.record import Run
 
 from .meter_columns import Kind
-from .meter_file import readings
+from .meter_file import read_series
 from .meter_series import Series
 from .run_timeline import Timeline, timeline
 
@@ -96,7 +96,7 @@ def source(
         expected = "a measured run; no meter has seen a simulated one"
         raise BadInput(expected=expected, file=run.path, code="file")
     moved_s = offset_s or 0.0
-    series, unused = readings(path, channels)
+    series, unused = read_series(path, channels)
     series = {name: replace(part, trace=part.trace.moved(moved_s)) for name, part in series.items()}
     series = _one_step(path, series, None if align == "knee" else timeline(run))
     remarks = _incomplete(run, series)

@@ -41,7 +41,7 @@ class Readings(NamedTuple):
 
 
 def read_power(path: Path, channels: list[str] | None = None) -> dict[str, PowerTrace]:
-    """Traces by channel, as `readings` chooses them.
+    """Traces by channel, as `read_series` chooses them.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -52,11 +52,11 @@ def read_power(path: Path, channels: list[str] | None = None) -> dict[str, Power
         >>> {name: trace.time_s.tolist() for name, trace in traces.items()}
         {'power': [0.0, 1.0, 2.0]}
     """
-    series = readings(path, channels).series
+    series = read_series(path, channels).series
     return {name: part.trace for name, part in series.items()}
 
 
-def readings(path: Path, channels: list[str] | None = None) -> Readings:
+def read_series(path: Path, channels: list[str] | None = None) -> Readings:
     """The series of a CSV whose powers add up; those of `channels` only, if given.
 
     A channel is a column of power, or what a column such as `node` says, or both. Rows are sorted
@@ -64,7 +64,7 @@ def readings(path: Path, channels: list[str] | None = None) -> Readings:
     may not add up, as those of a board and of a card on it, it names the channels.
 
     Example:
-        >>> series, unused = readings(Path("tests/golden/analysis/inputs/power.csv"))
+        >>> series, unused = read_series(Path("tests/golden/analysis/inputs/power.csv"))
         >>> [*series], unused
         (['node1'], [])
     """
@@ -112,7 +112,7 @@ def _series(
     columns: list[MeterColumn],
     texts: dict[MeterColumn, str],
 ) -> list[Series]:
-    """The series of the rows that have the same labels. Raises BadInput as `readings`."""
+    """The series of the rows that have the same labels. Raises BadInput as `read_series`."""
     time = meter_columns.time_column(columns)
     where = " ".join(label_text(column, text) for column, text in texts.items())
     rows, zoneless = _sorted(path, rows, time, where)

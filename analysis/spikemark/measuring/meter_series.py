@@ -102,9 +102,9 @@ def chosen_series(
     chosen may not add up.
 
     Example:
-        >>> from .meter_file import readings
+        >>> from .meter_file import read_series
         >>> file = Path("tests/golden/analysis/inputs/power.csv")
-        >>> [*chosen_series(file, readings(file).series, ["node1"], refused=[])]
+        >>> [*chosen_series(file, read_series(file).series, ["node1"], refused=[])]
         ['node1']
     """
     choice = SeriesChoice()

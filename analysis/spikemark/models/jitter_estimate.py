@@ -39,7 +39,7 @@ MAX_TIMES_SEARCHED = 1_000_000
 #: Correlation times in a block of cycles, and cycles in it at least.
 TIMES_PER_BLOCK, MIN_BLOCK = 8.0, 16
 #: Blocks of a rank, below which no spells are sought, and at most.
-MIN_BLOCKS, MAX_BLOCKS = 40, 2000
+MIN_BLOCKS_OF_RANK, MAX_BLOCKS_OF_RANK = 40, 2000
 #: Standard errors by which the level of a spell exceeds the usual one.
 MIN_EXCESS_ERRORS = 4.0
 #: Blocks that a level has at least.
@@ -258,9 +258,9 @@ def _spells(relative: OfRank, ranks: int, cycles: int) -> tuple[np.ndarray, int,
     """
     none = np.zeros((ranks, cycles), dtype=bool), 0, 0, 0.0
     correlated = round(TIMES_PER_BLOCK * _short_time(relative, ranks, cycles))
-    block = max(MIN_BLOCK, correlated, -(-cycles // MAX_BLOCKS))
+    block = max(MIN_BLOCK, correlated, -(-cycles // MAX_BLOCKS_OF_RANK))
     blocks = cycles // block
-    if ranks < 2 or blocks < MIN_BLOCKS:
+    if ranks < 2 or blocks < MIN_BLOCKS_OF_RANK:
         return none
     medians = np.empty((ranks, blocks))
     for rank in range(ranks):

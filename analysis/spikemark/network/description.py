@@ -48,7 +48,7 @@ NEVER_COUNTED = 1e-30
 #: Fields of `inject` that may have a value for each rank.
 LISTS_BY_RANK = ("per_synapse_ns", "per_neuron_ns")
 #: Values of a draw, which takes 32 bits.
-DRAWS = 2.0**32
+LEVELS_OF_DRAW = 2.0**32
 
 Names = str | list[str]
 
@@ -89,7 +89,7 @@ def _most_events(mean: float) -> int:
     at_least = 0.0  # probability of so many events or more
     for events in range(len(probabilities) - 1, 0, -1):
         at_least += probabilities[events]
-        if round(DRAWS * at_least) > 0:
+        if round(LEVELS_OF_DRAW * at_least) > 0:
             return events
     return 0
 

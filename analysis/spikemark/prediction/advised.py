@@ -92,11 +92,11 @@ def _advised_sentences(result: SearchResult, target: float | None) -> list[str]:
     sentences = [best.advice]
     sentences += [_saving(other, best) for other in result.options[1:2] if other.way.origin]
     if target is not None:
-        sentences.append(_reaching_sentence(result, target))
+        sentences.append(_target_sentence(result, target))
     return sentences
 
 
-def _reaching_sentence(result: SearchResult, target: float) -> str:
+def _target_sentence(result: SearchResult, target: float) -> str:
     """How probably the best way reaches a target, and on how many nodes that would be surer."""
     best, surest = result.options[0], result.surest
     reaches = f"It reaches {goal(target)} with probability {probability(best.reaches(target))}"

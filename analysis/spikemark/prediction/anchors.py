@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 SPREADS = Path(__file__).with_name("spreads.yaml")
 ANCHOR_SD = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
 SMALLEST_LOAD = 1e-3  #: of a draw on a part, in log SD; smaller ones do not count
-SMALLEST_SHARE = 0.1  #: of being as good as a measured machine; less does not count
+SMALLEST_CHANCE = 0.1  #: of being as good as a measured machine; less does not count
 SCATTER_SD = 0.05  #: smallest log SD between two runs of one configuration
 COST_SD = 0.4  #: log SD of a first guess
 #: log SD for a factor e more or less in cores than the anchor has, by part.
@@ -624,7 +624,7 @@ def _factor_of_like_machines(
     smallest = 1.0
     for other in sorted(known.offers.measured, key=lambda machine: machine.name):
         share = _share_of_all(run, other)
-        if share < SMALLEST_SHARE:
+        if share < SMALLEST_CHANCE:
             continue
         name = other.name
         offered = replace(

@@ -103,7 +103,7 @@ def shares(result: Draws, inputs: dict[str, Draws]) -> dict[str, float]:
     return dict(sorted(by_name, key=lambda item: -item[1]))
 
 
-def in_settings(
+def of_slow_model(
     evaluate: Callable[[list[dict[str, float]]], Sequence[Result]], inputs: dict[str, Draws]
 ) -> Result | Draws:
     """Draws of a model that is too slow to be evaluated for each of N draws.
@@ -122,7 +122,7 @@ def in_settings(
     Example:
         >>> recorder = Recorder(together=[("node.l2", "node.l3")])
         >>> z = recorder.normal("jureca-dc/node.l3")
-        >>> squares = in_settings(lambda settings: [s["z"] ** 2 for s in settings], {"z": z})
+        >>> squares = of_slow_model(lambda settings: [s["z"] ** 2 for s in settings], {"z": z})
         >>> bool((squares == z**2).all())
         True
     """
@@ -177,7 +177,7 @@ class Recorder:
     """
 
     def __init__(self, together: Sequence[Sequence[str]] = ()) -> None:
-        """Args: together: groups of paths whose values a slow model takes (in_settings)."""
+        """Args: together: groups of paths whose values a slow model takes (of_slow_model)."""
         self.inputs: dict[str, Draws] = {}
         self._column = {path: (group, group.index(path)) for group in together for path in group}
 

@@ -6,7 +6,7 @@ through, t_update per neuron and step; the master thread writes spikes into send
 time of a part is a sum of counts (workload.py) times values of the machine: counts are arrays
 [rank] by kernel, values are draws. The slowest thread of a rank is that of the median times.
 Waiting and exchange are not linear: they are evaluated for some joint settings of their values
-(draws.in_settings).
+(draws.of_slow_model).
 
 Kernel times are those of one busy core until the rate of the full node is reached, which is the
 limit: t(b) = max(t_one, t_full b / cores) for b busy cores.
@@ -216,7 +216,7 @@ def _mean_counts(
         at_once = max(1, MAX_THREADS_AT_ONCE // (loads.ranks * loads.threads))
         for first in range(0, len(settings), at_once):
             part = settings[first : first + at_once]
-            counts = counted(loads, _in_settings(values, part), share.node)
+            counts = counted(loads, _values_in(values, part), share.node)
             means = [_of_mean_rank(loads, share, count) for count in _kernel_counts(counts)]
             results += np.stack(
                 [np.broadcast_to(mean, len(part)) for mean in means], axis=1
@@ -224,7 +224,7 @@ def _mean_counts(
         return results
 
     uncertain = _drawn_of_counts(values, share.node)
-    means = iter(np.moveaxis(np.asarray(draws.in_settings(evaluate, uncertain)), -1, 0))
+    means = iter(np.moveaxis(np.asarray(draws.of_slow_model(evaluate, uncertain)), -1, 0))
     return {part: {name: next(means) for name in kernels} for part, kernels in at_medians.items()}
 
 
@@ -238,7 +238,7 @@ def _of_mean_rank(loads: Loads, share: RanksOfPart, count: np.ndarray) -> Any:
     return count[..., share.slice].sum(axis=-1) / loads.ranks
 
 
-def _in_settings(values: Values, settings: Sequence[dict[str, float]]) -> Values:
+def _values_in(values: Values, settings: Sequence[dict[str, float]]) -> Values:
     """Medians of a machine, but for what settings have, by path: arrays [setting, 1] of these."""
 
     def numbers(name: str, middle: float, low: float, high: float, stated: Value) -> Any:
@@ -677,8 +677,8 @@ class RunExchanges:
         for lane, traffic in self.meetings:
             seconds: float | np.ndarray = exchange.seconds(self.collectives, lane, traffic)
             if lane.lag and settings:
-                in_settings = exchange.seconds(self._in_settings(settings), lane, traffic)
-                seconds = np.array(np.broadcast_to(in_settings, len(settings)))
+                in_each = exchange.seconds(self._network_in(settings), lane, traffic)
+                seconds = np.array(np.broadcast_to(in_each, len(settings)))
             lanes.append(
                 recursion.LaneMeetings(
                     period=lane.period, lag=lane.lag, group=tuple(lane.group), exchange_s=seconds
@@ -690,16 +690,16 @@ class RunExchanges:
         """Draws of the seconds per cycle of all lanes without a lag."""
 
         def evaluate(settings: list[dict[str, float]]) -> list[float]:
-            in_settings = self._in_settings(settings)
+            network = self._network_in(settings)
             total = np.zeros(len(settings))
             for lane, traffic in self.meetings:
                 if not lane.lag:
-                    total += seconds(in_settings, lane, traffic) / lane.period
+                    total += seconds(network, lane, traffic) / lane.period
             return total.tolist()
 
-        return draws.in_settings(evaluate, self.cost_draws)
+        return draws.of_slow_model(evaluate, self.cost_draws)
 
-    def _in_settings(self, settings: Sequence[dict[str, float]]) -> Collectives:
+    def _network_in(self, settings: Sequence[dict[str, float]]) -> Collectives:
         """The network where messages cost so much: arrays [setting, 1] of what settings have."""
         costs: dict[str, Any] = {}
         for name in settings[0]:
@@ -773,7 +773,7 @@ def _waiting(
             value = np.asarray(first.get(f"jitter.{path}", 0.0))
             if value.ndim and np.median(value) > 0:
                 factors[name] = value / np.median(value)
-    return draws.in_settings(evaluate, factors | costs)
+    return draws.of_slow_model(evaluate, factors | costs)
 
 
 def _picked(setting: dict[str, float], inputs: dict[str, Draws]) -> dict[str, float]:

@@ -28,7 +28,7 @@ from spikemark.quantities.quantity import LEVEL, Quantity
 from .replay import ReplayedWaiting, Setting, outcome_without_interval, predict
 from .trace import MIN_TRACE_WINDOWS, CycleTrace
 
-DRAWS = 79  #: for each reading of how ranks differ
+DRAWS_OF_READING = 79  #: for each reading of how ranks differ
 DRAW_SEED = 1
 #: From so many ranks on, the differences between ranks of a run tell how much their speeds vary.
 ENOUGH_RANKS = 7
@@ -71,10 +71,10 @@ def predict_another_run(run: CycleTrace, setting: Setting) -> ReplayedWaiting:
     reach = _reaches(run, setting)
     return replace(
         predicted,
-        waiting=_reaching(predicted.waiting, reach["waiting"], run.cycles),
-        runtime=_reaching(predicted.runtime, reach["runtime"], run.cycles),
-        change=_reaching(predicted.change, reach["change"], 1),
-        saved=_reaching(predicted.saved, reach["saved"], run.cycles, least=-np.inf),
+        waiting=_widened(predicted.waiting, reach["waiting"], run.cycles),
+        runtime=_widened(predicted.runtime, reach["runtime"], run.cycles),
+        change=_widened(predicted.change, reach["change"], 1),
+        saved=_widened(predicted.saved, reach["saved"], run.cycles, least=-np.inf),
         same_speeds=predicted,
     )
 
@@ -87,14 +87,15 @@ class Reach(NamedTuple):
 
 
 def _reaches(run: CycleTrace, setting: Setting) -> dict[str, Reach]:
-    """How far DRAWS draws of other conditions are from the speeds of the run, by quantity.
+    """How far draws of other conditions are from the speeds of the run, by quantity.
 
-    Each reading of the differences between ranks has as many draws, and the farthest one counts.
+    Each reading of the differences between ranks has DRAWS_OF_READING draws, and the farthest one
+    counts.
     Where there are several sets of compute times, draws take them in turn.
     """
     rng = np.random.default_rng(DRAW_SEED)
     sets = setting.moved or setting.readings or (setting.compute,)
-    draws_of_set = Counter(draw * len(sets) // DRAWS for draw in range(DRAWS))
+    draws_of_set = Counter(draw * len(sets) // DRAWS_OF_READING for draw in range(DRAWS_OF_READING))
     same_speeds = []
     drawn: dict[Reading, list[dict[str, float]]] = defaultdict(list)
     for number, draws in draws_of_set.items():
@@ -124,7 +125,7 @@ def _limits(draws: list[float]) -> tuple[float, float]:
     return in_order[beyond - 1], in_order[-beyond]
 
 
-def _reaching(quantity: Quantity, reach: Reach, times: float, least: float = 0.0) -> Quantity:
+def _widened(quantity: Quantity, reach: Reach, times: float, least: float = 0.0) -> Quantity:
     """A quantity whose interval holds what chance within the run and another run make of it.
 
     The two are independent, so that their distances from the value add up as squares.

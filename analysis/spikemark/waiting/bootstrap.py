@@ -24,7 +24,7 @@ MAX_INDICES = 1 << 15  # that are drawn at once, so that they stay in the cache
 MAX_AT_ONCE = 1 << 23  # elements of columns that are resampled at once, if these are long
 MIN_COLUMNS = 64  # that are resampled at once, so that few copies of long series are held
 MIN_BLOCK_TIMES = 4.0  # blocks are at least so many integrated autocorrelation times long
-MIN_BLOCKS = 8  # of a series
+FEWEST_BLOCKS = 8  # of a series
 MIN_DEGREES = 3.0  # of freedom of Student's t
 MAX_LOSS = 0.25  # of the variance, as subtracting a mean costs at most
 
@@ -146,13 +146,13 @@ def _spread(x: np.ndarray, block: float) -> np.ndarray:
 def _block_length(x: np.ndarray) -> float:
     """The mean length of blocks, in elements: the longest that a column needs."""
     varies = x[:, x.std(axis=0) > 1e-9 * np.abs(x).max(axis=0)]
-    if len(x) < 2 * MIN_BLOCKS or not varies.shape[1]:
+    if len(x) < 2 * FEWEST_BLOCKS or not varies.shape[1]:
         return 1.0
     optimal = np.array([blocks.optimal_length(column) for column in varies.T])
     optimal = optimal[np.isfinite(optimal)]
     longest_correlation = max(_correlation_time(column) for column in varies.T) - 1
     block = max(optimal.max(initial=1.0), MIN_BLOCK_TIMES * longest_correlation)
-    return float(np.clip(block, 1.0, len(x) / MIN_BLOCKS))
+    return float(np.clip(block, 1.0, len(x) / FEWEST_BLOCKS))
 
 
 def _correlation_time(series: np.ndarray) -> float:

@@ -524,14 +524,14 @@ def _with_disturbance(
     runs_s *= 2 * rarer * by_chance
     return replace(
         predicted,
-        waiting=_reaching(predicted.waiting, [quiet.waiting], by_chance, stays_s),
-        runtime=_reaching(predicted.runtime, [quiet.runtime], by_chance, runs_s),
-        change=_reaching(predicted.change, [relative, quiet.change], by_chance, runs_s / before),
-        saved=_reaching(predicted.saved, [quiet.saved], by_chance, 0.0, stays_s, None),
+        waiting=_widened_to(predicted.waiting, [quiet.waiting], by_chance, stays_s),
+        runtime=_widened_to(predicted.runtime, [quiet.runtime], by_chance, runs_s),
+        change=_widened_to(predicted.change, [relative, quiet.change], by_chance, runs_s / before),
+        saved=_widened_to(predicted.saved, [quiet.saved], by_chance, 0.0, stays_s, None),
     )
 
 
-def _reaching(
+def _widened_to(
     quantity: Quantity,
     quiet: list[Quantity],
     by_chance: float,

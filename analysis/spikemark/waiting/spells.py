@@ -22,7 +22,7 @@ MIN_SPELL = 3  #: blocks
 SURE_SPELL = 10.0
 MIN_SLOWER = 0.05
 #: A spell lasts for this share of the run at most; else the rest is the exception.
-LONGEST_SHARE = 0.6
+LONGEST_SPELL = 0.6
 MAX_SPELLS = 3  #: of each rank
 #: This share of a spell has to be seen at both ends, and in the times of the rank itself.
 SEEN = 0.5
@@ -119,7 +119,7 @@ def _most_unlike(series: np.ndarray) -> tuple[int, int]:
     count = len(series)
     sums = np.concatenate([[0.0], np.cumsum(series - series.mean())])
     first, end = np.triu_indices(count + 1, MIN_SPELL)
-    within = (first > 0) & (end < count) & (end - first <= LONGEST_SHARE * count)
+    within = (first > 0) & (end < count) & (end - first <= LONGEST_SPELL * count)
     first = first[within]
     end = end[within]
     lengths = end - first

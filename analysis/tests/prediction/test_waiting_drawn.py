@@ -105,10 +105,10 @@ def test_a_slow_model_is_evaluated_for_joint_values_of_its_inputs_and_not_interp
         assert len(settings) == draws.SETTINGS
         return [setting["a"] ** 3 / (0.01 + setting["b"]) for setting in settings]
 
-    results = draws.in_settings(evaluate, inputs)
+    results = draws.of_slow_model(evaluate, inputs)
     assert results == pytest.approx(inputs["a"] ** 3 / (0.01 + inputs["b"]), rel=1e-12)
 
 
 def test_without_doubt_a_slow_model_is_evaluated_once():
     inputs = {"a": np.full(draws.N, 2.0)}
-    assert draws.in_settings(lambda settings: [len(settings)] * len(settings), inputs) == 1
+    assert draws.of_slow_model(lambda settings: [len(settings)] * len(settings), inputs) == 1

@@ -13,14 +13,14 @@ from spikemark.quantities.answer import as_json
 from spikemark.quantities.quantity import Quantity
 from spikemark.records.record import load_run
 from spikemark.waiting.another_run import (
-    DRAWS,
+    DRAWS_OF_READING,
     ENOUGH_RANKS,
     RankDifferences,
     Reach,
     _computing_share,
     _limits,
-    _reaching,
     _shortened,
+    _widened,
     predict_another_run,
 )
 from spikemark.waiting.answer import answer
@@ -143,14 +143,14 @@ def test_times_of_nobody_knows_which_machine_vary():
 
 def test_the_two_causes_add_up_as_squares():
     within = Quantity(10.0, 7.0, 14.0, "s", "modelled")
-    wider = _reaching(within, Reach(2.0, 1.5), times=2, least=-np.inf)
+    wider = _widened(within, Reach(2.0, 1.5), times=2, least=-np.inf)
     assert wider.limits == pytest.approx((10 - 5.0, 10 + 5.0))
     assert wider.value == 10.0
-    assert _reaching(within, Reach(0.0, 1.0), times=3).limits == pytest.approx((7.0, 15.0))
-    assert _reaching(within, Reach(50.0, 0.0), times=1).limits[0] == 0.0
+    assert _widened(within, Reach(0.0, 1.0), times=3).limits == pytest.approx((7.0, 15.0))
+    assert _widened(within, Reach(50.0, 0.0), times=1).limits[0] == 0.0
 
 
-@pytest.mark.parametrize("draws", [10, 39, DRAWS, 199])
+@pytest.mark.parametrize("draws", [10, 39, DRAWS_OF_READING, 199])
 def test_limits_of_draws_hold_a_further_one(draws):
     rng = np.random.default_rng(draws)
     held = []

@@ -11,7 +11,7 @@ from spikemark.waiting.answer import NO_INTERRUPTIONS, answer, helps
 from spikemark.waiting.changes import outcomes
 from spikemark.waiting.interruptions import evenly, interruptions, put_back, without
 from spikemark.waiting.ladder import ladder
-from spikemark.waiting.replay import Setting, _reaching, predict
+from spikemark.waiting.replay import Setting, _widened_to, predict
 from spikemark.waiting.trace import CycleTrace, trace
 
 CYCLES = 4000
@@ -270,7 +270,7 @@ def test_where_lost_cores_do_not_show_no_run_is_surely_shorter(lost):
 def test_an_interval_reaches_as_far_beyond_a_disturbed_run_as_chance_allows(by_chance):
     """Quiet, it would take 2 less: with twice the losses, 2 more, or by chance times as much."""
     disturbed, quiet = Quantity(10.0, 9.5, 10.5), Quantity(8.0, 7.5, 8.5)
-    reaching = _reaching(disturbed, [quiet], by_chance, more=0.25, less=0.125)
+    reaching = _widened_to(disturbed, [quiet], by_chance, more=0.25, less=0.125)
     assert reaching.limits == pytest.approx((7.5, 10.75 + 2 * by_chance))
-    faster = _reaching(quiet, [disturbed], by_chance, more=0.0)
+    faster = _widened_to(quiet, [disturbed], by_chance, more=0.0)
     assert faster.limits == pytest.approx((7.5 - 2 * by_chance, 10.5))
