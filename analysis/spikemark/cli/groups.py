@@ -49,13 +49,19 @@ class Groups(TyperGroup):
             raise _about_option(error, self.commands.get(ctx.invoked_subcommand)) from error
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name; its help says the types of its options in plain words."""
+        """The command of a name; its help says the types of its options in plain words, and those
+        of its arguments not at all: their names say what they are.
+        """
         command: Any = super().get_command(ctx, cmd_name)
-        if command is not None:
-            for parameter in command.params:
-                is_option = parameter.opts[0].startswith("--")
-                if is_option and parameter.metavar is None and not parameter.is_flag:
-                    parameter.metavar = PLAIN_TYPES.get(parameter.display_type(ctx))
+        if command is None:
+            return None
+        for parameter in command.params:
+            plain = PLAIN_TYPES.get(parameter.display_type(ctx))
+            is_option = parameter.opts[0].startswith("--")
+            if is_option and parameter.metavar is None and not parameter.is_flag:
+                parameter.metavar = plain
+            elif not is_option and plain is not None:
+                parameter.display_type_rich = _no_type
         return command
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -80,6 +86,10 @@ class Groups(TyperGroup):
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _no_type(ctx: Any) -> None:
+    """What is said of the type of an argument: nothing."""
 
 
 def _about_option(error: BadInput, command: Any) -> BadInput:

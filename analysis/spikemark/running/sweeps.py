@@ -371,7 +371,10 @@ def nodes_of(run: RunSpec) -> int:
 
 
 def remarks(runs: list[RunSpec]) -> list[str]:
-    """Sentences about what keeps measured runs from cores of this host: a quota, or taskset.
+    """Sentences about what keeps measured runs from cores of their own on this host: too few cores,
+    a quota, or taskset.
+
+    Raises BadInput for a host file that cannot be used.
 
     Example:
         >>> remarks([])
@@ -393,6 +396,13 @@ def remarks(runs: list[RunSpec]) -> list[str]:
         share = f"{cores} of {counted(cores + hidden, 'core')}"
         sentences.append(
             f"This process may use {share} (taskset): ranks stay on these, and none is bound."
+        )
+    crowded = [run for run in measured if run.ranks * run.threads > cores]
+    if crowded and len(launch.nodes_at_hand().cores) == 1:
+        of_runs = f"{len(crowded)} of {counted(len(measured), 'run')}"
+        sentences.append(
+            f"Threads share cores in {of_runs}, since there are {cores}: their times will be no"
+            " evidence of speed."
         )
     return sentences
 

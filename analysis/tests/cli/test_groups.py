@@ -1,6 +1,7 @@
 """Commands that are imported when they are asked for, and those that other packages add."""
 
 import importlib
+import re
 import subprocess
 import sys
 
@@ -140,3 +141,10 @@ def test_a_workflow_and_its_simulated_runs_need_no_frames(module):
     loaded = set(done.stdout.split())
     assert module in loaded
     assert not loaded & {"pandas", "pyarrow", "scipy", "matplotlib"}
+
+
+def test_help_names_no_type_of_the_language(spikemark):
+    """Such as <list[str]> or <path>: what stands in angle brackets are values to choose from."""
+    for command in main.commands():
+        shown = spikemark(command, "--help")[1]
+        assert not [name for name in groups.PLAIN_TYPES if name in shown], command
