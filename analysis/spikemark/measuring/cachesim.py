@@ -372,8 +372,8 @@ def miss_table(result: SimulatedCaches) -> Table:
     columns = [
         Column("term", ""),
         Column("visits", "lines visited", "counted"),
-        Column("predicted", "misses", "modelled"),
-        Column("simulated", "misses", "simulated"),
+        Column("predicted", "last-level misses", "modelled"),
+        Column("simulated", "last-level misses", "simulated"),
     ]
     sizes = f"D1 {result.d1.option}, last level {result.ll.option} (bytes, ways, line)"
     layout = f"{result.ranks} x {result.threads}"
