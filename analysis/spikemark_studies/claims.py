@@ -335,6 +335,7 @@ class Paper(PaperPart):
     experiments: dict[str, dict[str, Any] | None] = {}
     profiles: list[str] = []  #: machines of machines/ that the answers rest on
     takes_logs: bool = False  #: whether logs of the authors' runs can replace simulated times
+    libraries: list[str] = []  #: Python packages that the full study needs, beside those of all
     fitted: list[Fitted] = []
     #: Claims that stand or fall together, by what all of them rest on.
     shared: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ from spikemark.network.placement_file import Placement
 from spikemark.network.presets import voxels
 from spikemark.network.presets.options import choose
 from spikemark.prediction.partition import graph, routed
-from spikemark.prediction.partition.methods import METHODS, Problem, divide, evolved
+from spikemark.prediction.partition.methods import Problem, divide, evolved
 from spikemark.prediction.partition.routing import Grid, grouped
 from spikemark.prediction.partition.traffic import ExpectedTraffic
 from spikemark.quantities.quantity import Quantity
@@ -88,10 +88,6 @@ def _brain_of(ranks: int, indegree: int) -> graph.Graph:
     return _last_brain[ranks, indegree]
 
 
-def _is_possible(method: str) -> bool:
-    return method in (GENETIC_BY_TRAFFIC, LITERAL) or METHODS[method].here
-
-
 def _placed(
     runs: Runs,
     method: str,
@@ -101,8 +97,6 @@ def _placed(
 ) -> Loads:
     """Loads of one placement, computed once; on RANKS where nothing is stated."""
     ranks = ranks or RANKS
-    if not _is_possible(method):
-        raise Lacking(f"{method} needs: pip install {METHODS[method].library}")
     name = f"{FILE_NAMES.get(method, method)}-{ranks}-ranks-indegree-{indegree}-seed-{seed}"
     inputs = _brain_options(ranks, indegree).model_dump()
     loads: Loads = runs.kept(name, inputs, partial(_loads, method, ranks, seed, indegree))
@@ -207,11 +201,10 @@ def _of_all_seeds(runs: Runs, method: str) -> list[Loads]:
 
 
 def _by_method(runs: Runs) -> dict[str, list[Loads]]:
-    """All placements that can be made on RANKS, by method, a list over seeds."""
+    """All placements on RANKS, by method, a list over seeds."""
     loads = {}
     for method in SHOWN_METHODS:
-        is_too_slow = runs.quick and method in SLOW_METHODS
-        if _is_possible(method) and not is_too_slow:
+        if not (runs.quick and method in SLOW_METHODS):
             loads[method] = _of_all_seeds(runs, method)
     return loads
 

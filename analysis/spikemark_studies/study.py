@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -225,9 +226,18 @@ def carry_out(
         logs: folder with logs of the authors' runs, which take the place of simulated times.
 
     An experiment that cannot be run, such as a simulated one without SimGrid, is a complaint, and
-    the reason of the claims that need it. The same call goes on after an interruption.
+    the reason of the claims that need it. The same call goes on after an interruption. Raises
+    BadInput for a library that the full study needs and that is not installed.
     """
     paper = paper or load_paper(name)
+    for library in [] if quick else paper.libraries:
+        if find_spec(library) is None:
+            raise BadInput(
+                field=library,
+                reason="not installed",
+                expected=f"`pip install {library}`: the study {name} needs it",
+                code="missing",
+            )
     if logs is not None and not paper.takes_logs:
         raise BadInput(field="logs", reason=f"the study {name} takes none", expected="lober")
     frames: dict[str, Frames] = {}

@@ -1,7 +1,6 @@
 """Commands that are imported when they are asked for, and those that other packages add."""
 
 import importlib
-import re
 import subprocess
 import sys
 

@@ -644,3 +644,21 @@ def test_a_screen_has_at_most_twelve_claims_and_contradictions_first():
     assert len(show.screen(finished)[1].rows) == 12
     assert "contradicted" in show.screen(finished)[1].rows[0]["verdict"]
     assert len(show.screen(finished, details=True)[1].rows) == 21
+
+
+def test_a_library_that_the_full_study_needs_is_asked_for_before_anything_is_done(tmp_path):
+    paper = TINY.model_copy(update={"libraries": ["no_such_library"], "experiments": {}})
+    with pytest.raises(BadInput) as refused:
+        study.carry_out("tiny", {}, False, None, tmp_path, None, paper)
+    assert (refused.value.field, refused.value.code) == ("no_such_library", "missing")
+    assert not list(tmp_path.iterdir())
+    quick = study.carry_out(
+        "tiny",
+        {},
+        True,
+        None,
+        tmp_path,
+        None,
+        paper.model_copy(update={"claims": [], "findings": []}),
+    )
+    assert quick.complaints == []
