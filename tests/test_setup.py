@@ -37,6 +37,7 @@ APT_TO_SPACK = APT_TO_CONDA | {
 }
 PYPI_TO_CONDA = {
     "arch": "arch-py",
+    "kahip": "kahip-python",
     "matplotlib": "matplotlib-base",
     "seaborn": "seaborn-base",
     "snakemake": "snakemake-minimal",
@@ -183,8 +184,8 @@ def test_an_active_conda_environment_needs_neither_apt_nor_venv(sandbox, lacking
 
 
 def requirement(line: str) -> tuple[str, str]:
-    """Name and version condition of 'name>=1' and of 'name >=1'."""
-    name, condition = re.fullmatch(r"([A-Za-z0-9_-]+)\s*(.*)", line).groups()
+    """Name and version condition of 'name>=1' and of 'name >=1'; on which machines is left out."""
+    name, condition = re.fullmatch(r"([A-Za-z0-9_-]+)\s*([^;]*)(?:;.*)?", line).groups()
     return name.lower(), condition
 
 
