@@ -373,7 +373,8 @@ def _slowest(
     """The ranks that are surely slow, or else the one that computes longest.
 
     They are sought in the times as they are, and without long cycles and slow spells: an event of
-    one rank neither hides that another one is always slow, nor makes its own rank slow.
+    one rank neither hides that another one is always slow, nor makes its own rank slow. Where the
+    two would name all ranks, as of two ranks one each, the times as they are decide.
 
     Args:
         run: that was measured.
@@ -393,6 +394,10 @@ def _slowest(
     changed[[spell.row for spell in slow_spells]] = True
     if not named and changed[latest]:
         named.add(latest)
+    if (
+        len(named) == run.ranks
+    ):  # each by one reading; there is nobody left whom they are slower than
+        named = as_measured or {latest}
     levels = measured if named <= as_measured | {latest} else calm
     slow = sorted(named or {latest}, key=lambda rank: -levels.value[rank])
     others = np.delete(np.arange(run.ranks), slow)

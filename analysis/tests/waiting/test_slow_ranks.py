@@ -72,6 +72,24 @@ def test_planted_slow_ranks_are_named_whatever_befalls_another(event):
     assert found >= 0.9 * tries
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("event", EVENTS)
+def test_not_all_of_a_few_ranks_are_slower_than_the_others(event):
+    """Of two ranks, one is always slower, and what befalls the other one can take more time."""
+    for seed in range(TRIES // 2):
+        random = np.random.default_rng([seed, 9])
+        ranks = int(random.choice([2, 3, 4]))
+        times = 1e-3 * (1 + 0.01 * random.standard_normal((ranks, 1000)))
+        times[1] *= random.uniform(1.02, 1.06)
+        befallen(random, times, 0, event)
+        lost = random.random(1000) < 0.01
+        times[0, lost] += random.uniform(5e-3, 2e-2)
+        slowest = ladder(trace(times)).slowest
+        assert 1 + len(slowest.also) < ranks
+        for quantity in (slowest.longer, slowest.share, slowest.change):
+            assert np.isfinite([quantity.number, *quantity.limits]).all()
+
+
 def test_slow_ranks_are_named_in_one_sentence():
     random = np.random.default_rng(3)
     times = random.normal(1e-3, 5e-5, (16, 2000))
