@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spikemark.quantities.quantity import student
+from spikemark.quantities.quotient import quotient
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,7 @@ def factors(work: np.ndarray, timed: np.ndarray, row: np.ndarray) -> np.ndarray:
         array([[1.],
                [2.]])
     """
-    return _ratio(work, work[timed][row])
-
-
-def _ratio(work: np.ndarray, donor_work: np.ndarray) -> np.ndarray:
-    """Some work over that of a donor; 1 where the donor has none."""
-    ratio = np.ones_like(donor_work)
-    np.divide(work, donor_work, out=ratio, where=donor_work > 0)
-    return ratio
+    return quotient(work, work[timed][row], otherwise=1.0)
 
 
 def relative_uncertainty(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray) -> float | None:
@@ -118,7 +112,7 @@ def relative_uncertainty(mean_s: np.ndarray, timed: np.ndarray, work: np.ndarray
         0.0
     """
     rows, ranks = len(timed), len(work)
-    total_s = (mean_s * _ratio(work.mean(axis=0), work[timed])).sum(axis=1)
+    total_s = (mean_s * quotient(work.mean(axis=0), work[timed], otherwise=1.0)).sum(axis=1)
     if rows == 1 < ranks:
         return None
     if rows == ranks or not total_s.any():

@@ -226,10 +226,11 @@ def _draw_map(axes: Axes, drawn: Stretches, part: str, values: np.ndarray) -> No
     positive = shown[shown > 0]
     low = float(np.quantile(positive, 0.02)) if positive.size else 0.0
     high = _end_of_colours(shown)
-    norm = LogNorm(low, high) if high > WIDE_RANGE * max(low, 1e-12) > 0 else Normalize(0, high)
+    is_wide = low > 0 and high > WIDE_RANGE * low
+    norm = LogNorm(low, high) if is_wide else Normalize(0, high)
     ends = drawn.rows[-1] if len(values) > 1 else 1
     image = axes.imshow(
-        np.maximum(shown, low) if isinstance(norm, LogNorm) else shown,
+        np.maximum(shown, low) if is_wide else shown,
         aspect="auto",
         interpolation="none",
         cmap="cividis",

@@ -22,6 +22,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import check_whole
 from spikemark.models.statistics import lump, waited
 from spikemark.quantities.quantity import LEVEL, Quantity, missing
+from spikemark.quantities.quotient import quotient
 
 from .another_run import OUTLIER, SD_OF_MEDIAN_DEVIATION
 from .bootstrap import Draws, means
@@ -403,15 +404,9 @@ def _slowest(
     others = np.delete(np.arange(run.ranks), slow)
 
     def longer(x: np.ndarray) -> np.ndarray:
-        of_others = x[..., others].mean(axis=-1)
-        ratio = np.ones_like(of_others)
-        np.divide(
-            x[..., slow].mean(axis=-1),
-            of_others,
-            out=ratio,
-            where=of_others > 0,
-        )
-        return np.asarray(ratio - 1)
+        of_slow = x[..., slow].mean(axis=-1)
+        of_others = np.asarray(x[..., others].mean(axis=-1))
+        return quotient(of_slow, of_others, otherwise=1.0) - 1
 
     share = change = missing(run.doubtful or "not known", mark="not known")
     if not run.doubtful:

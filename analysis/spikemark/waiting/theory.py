@@ -22,6 +22,7 @@ from spikemark.models.jitter_estimate import (
 from spikemark.models.statistics import lump
 from spikemark.network.schedules import MeetingPlan
 from spikemark.quantities.quantity import Quantity, missing
+from spikemark.quantities.quotient import quotient
 
 from .bootstrap import Draws, means
 from .trace import CycleTrace
@@ -216,8 +217,11 @@ def estimates(run: CycleTrace) -> Estimates:
 
 
 def _correlation(x: np.ndarray) -> np.ndarray:
-    """Product of neighbours over the square, of means [..., (shared, squares, products)]."""
-    return np.asarray(np.clip(x[..., 2] / x[..., 1], -1, 1))
+    """Product of neighbours over the square, of means [..., (shared, squares, products)]; 0 in a
+    draw of cycles that do not vary.
+    """
+    products, squares = x[..., 2], np.asarray(x[..., 1])
+    return np.asarray(np.clip(quotient(products, squares, otherwise=0.0), -1, 1))
 
 
 def _jitter(scatter: Scattering) -> dict[str, Quantity]:
@@ -232,9 +236,12 @@ def _jitter(scatter: Scattering) -> dict[str, Quantity]:
         total += deviation
         of_ranks_alone += deviation**2
     squares = np.stack([(total / ranks) ** 2, of_ranks_alone / ranks], axis=1)
-    quantities["common_share"] = means(squares)(
-        lambda x: np.clip(of_ranks(x[..., 0] / x[..., 1], ranks), 0, 1), kind="measured"
-    )
+
+    def common_share(x: np.ndarray) -> np.ndarray:
+        of_squares = quotient(x[..., 0], np.asarray(x[..., 1]), otherwise=0.0)
+        return np.asarray(np.clip(of_ranks(of_squares, ranks), 0, 1))
+
+    quantities["common_share"] = means(squares)(common_share, kind="measured")
     if scatter.long.any():
         time_of_ordinary = np.zeros(cycles)
         time_of_long = np.zeros(cycles)

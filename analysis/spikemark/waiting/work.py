@@ -34,6 +34,7 @@ from spikemark.network import pools
 from spikemark.network.description import Description
 from spikemark.network.placement import areas_on_ranks, neurons, sharing
 from spikemark.network.schedules import find_schedule
+from spikemark.quantities.quotient import quotient
 
 DRAW_SEED = 1
 MAX_DRAWS = 64
@@ -157,32 +158,21 @@ class CountPair:
         1 for ranks without any in the run.
         """
         after = self.after.mean(axis=1, keepdims=True, dtype=np.float64)
-        growth: np.ndarray = np.divide(
-            after,
-            self.mean,
-            out=np.ones_like(after),
-            where=self.mean > 0,
-        )
-        return growth
+        return quotient(after, self.mean, otherwise=1.0)
 
     def change(self, scale: np.ndarray) -> np.ndarray:
         """What comes in addition, over the rank's mean in the run, times `scale` [rank, 1].
 
         0 for ranks without any in the run.
         """
-        factor = np.divide(scale, self.mean, out=np.zeros_like(self.mean), where=self.mean > 0)
+        factor = quotient(scale, self.mean, otherwise=0.0)
         change: np.ndarray = (self.after - self.before) * factor.astype(np.float32)
         return change
 
     def relative(self) -> np.ndarray:
         """In the run, over the mean of the rank; 1 for ranks without any."""
-        relative: np.ndarray = np.divide(
-            self.before,
-            self.mean.astype(self.before.dtype),
-            out=np.ones_like(self.before),
-            where=self.mean > 0,
-        )
-        return relative
+        mean = self.mean.astype(self.before.dtype)
+        return quotient(self.before, mean, otherwise=1.0)
 
 
 class Proportion:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drifting import noise
+from drifting import EVENTS, befallen, noise
 
 from spikemark.quantities.quantity import Quantity
 from spikemark.waiting.answer import answer
@@ -11,7 +11,6 @@ from spikemark.waiting.sentences import slow_rank
 from spikemark.waiting.trace import trace
 
 TRIES = 40
-EVENTS = ("none", "one", "spell", "many")
 
 
 def even(random, correlations, most) -> np.ndarray:
@@ -21,19 +20,6 @@ def even(random, correlations, most) -> np.ndarray:
     correlation, white = random.choice(correlations), random.choice([0, 0.5, 0.9])
     sd = random.choice([0.01, most])
     return np.maximum(1e-3 * (1 + sd * noise(random, ranks, cycles, correlation, white)), 1e-4)
-
-
-def befallen(random, times, rank, event) -> None:
-    """An event of one rank, or interruptions of all."""
-    cycles = times.shape[1]
-    if event == "one":
-        times[rank, int(random.integers(cycles))] += 0.3
-    elif event == "spell":
-        first = int(cycles * random.uniform(0.1, 0.7))
-        times[rank, first : first + cycles // 8] *= 1.5
-    elif event == "many":
-        lost = random.random(times.shape) < 0.01
-        times[lost] += random.uniform(2e-3, 12e-3, int(lost.sum()))
 
 
 def named(slowest: SlowestRank) -> set[int]:

@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from spikemark.core.errors import BadInput
 from spikemark.core.fields import checked
+from spikemark.quantities.quotient import quotient
 
 from .options import RunOptions, choose, option
 
@@ -266,7 +267,7 @@ class VoxelsOptions(RunOptions):
 
         def to_wanted(chances: np.ndarray) -> np.ndarray:
             """`wanted` over the sums of the targets; 0 for those that no other voxel reaches."""
-            return _ratio(wanted, chances.sum(axis=1, keepdims=True))
+            return quotient(wanted, chances.sum(axis=1, keepdims=True), otherwise=0.0)
 
         def block(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             """Sources, weights, and how many of them each target of the block has."""
@@ -287,7 +288,7 @@ class VoxelsOptions(RunOptions):
             weights = strength[columns] * near.ravel()[pairs]
             weights *= np.exp(self.weight_sd * block_rng.standard_normal(len(rows)))
             sums = np.bincount(rows, weights, last - first)[rows]
-            weights = _ratio(weights, sums)  # 0 where exp underflows
+            weights = quotient(weights, sums, otherwise=0.0)  # 0 where exp underflows
             counts = np.bincount(rows, minlength=last - first)
             return columns.astype(np.int32), weights.astype(np.float32), counts
 
@@ -303,19 +304,6 @@ def _lognormal(rng: np.random.Generator, count: int, cv: float) -> np.ndarray:
     """Lognormal numbers with mean 1 and a coefficient of variation, [count]."""
     variance = np.log1p(cv**2)
     return np.exp(rng.normal(-variance / 2, np.sqrt(variance), count))
-
-
-def _ratio(numerator: np.ndarray | np.float32, denominator: np.ndarray) -> np.ndarray:
-    """A ratio, 0 where the denominator is not positive."""
-    kind = np.result_type(numerator, denominator)
-    ratio = np.zeros(denominator.shape, dtype=kind)
-    np.divide(
-        numerator,
-        denominator,
-        out=ratio,
-        where=denominator > 0,
-    )
-    return ratio
 
 
 def _distances(sources: np.ndarray, targets: np.ndarray, wraps: bool) -> np.ndarray:
