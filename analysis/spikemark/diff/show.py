@@ -189,7 +189,7 @@ def lines(comparison: ResultsComparison) -> list[str]:
         >>> records = Path("tests/golden/analysis/records")
         >>> for line in lines(compare(records / "aware-4", records / "conventional-4")):
         ...     print(line)
-        Else differs: schedule, placement, lanes.near.period, lanes.near.lag and ...
+        Also different: schedule, placement, lanes.near.period, lanes.near.lag and ...
     """
     sentences = []
     setups = comparison.setups
@@ -232,7 +232,7 @@ def _what_else_differs(comparison: ResultsComparison) -> str:
     fields = listed(names[:MAX_NAMES]) if names else "nothing"
     if len(names) > MAX_NAMES:
         fields += f" and {len(names) - MAX_NAMES} more"
-    sentences = [f"Else differs: {fields}."]
+    sentences = [f"Also different: {fields}."]
     for side, runs in zip("AB", comparison.alone, strict=True):
         if runs:
             sentences.append(f"{len(runs)} runs are only in {side}.")
