@@ -150,7 +150,7 @@ def sentence(comparison: ResultsComparison) -> str:
         >>> from .compare import compare
         >>> records = Path("tests/golden/analysis/records")
         >>> sentence(compare(records / "aware-4", records / "conventional-4"))
-        'B takes +19.5\\u202f% per cycle, but runs were disturbed: not judged.'
+        'B differs from A by +19.5\\u202f% per cycle, but runs were disturbed: not judged.'
     """
     change = comparison.overall
     setups = comparison.setups
@@ -159,7 +159,8 @@ def sentence(comparison: ResultsComparison) -> str:
     over = f"Over {counted(len(setups), 'setup')}, " if len(setups) > 1 else ""
     words = change_in_words(change)
     if change.low is None:
-        return f"{over}B takes {words} per cycle, but runs were disturbed: not judged."
+        differs = f"B differs from A by {words} per cycle"
+        return f"{over}{differs}, but runs were disturbed: not judged."
     if verdict(change) == OPEN:
         return f"{over}B is as fast as A as far as is known: {words} per cycle."
     mostly = _mostly(setups[0]) if len(setups) == 1 else ""
