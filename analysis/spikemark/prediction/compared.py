@@ -208,7 +208,10 @@ def _decision(answer: ComparisonAnswer) -> list[str]:
             untold.append(of)
             continue
         surest = max(surest, shares[name])
-        reason = f"{adjective} (probability {probability(shares[name])})"
+        place = ""
+        if of == "speed" and len({option.nodes for option in answer.best.values()}) > 1:
+            place = f" on {counted(answer.best[name].nodes, 'node')}"
+        reason = f"{adjective}{place} (probability {probability(shares[name])})"
         reasons_of_machine.setdefault(name, []).append(reason)
     reasons = []
     for name, of_name in reasons_of_machine.items():

@@ -90,6 +90,16 @@ def test_a_table_of_numbers_of_nodes_that_nobody_named_is_in_their_order():
     assert heads[0].startswith(f"{nodes[0]} nodes, ")
 
 
+def test_a_verdict_names_the_nodes_of_the_faster_machine_where_they_differ():
+    machines_asked = ["jureca-dc", "supermuc-ng"]
+    free = sm.compare(multi_area_model(), machines_asked, program="nest")
+    nodes = {name: option.nodes for name, option in free.best.items()}
+    assert len(set(nodes.values())) == 2
+    assert f"it is faster on {nodes['jureca-dc']} nodes (probability" in free.sentence
+    given = sm.compare(multi_area_model(), machines_asked, program="nest", nodes=32)
+    assert "it is faster (probability" in given.sentence
+
+
 def published():
     """The whole published runs of networks that presets have, one a program and machine."""
     runs = {}
