@@ -398,6 +398,10 @@ def test_other_simulators(tmp_path):
             f"{own},{rest}" for own, rest in zip(compute[rank], others[rank], strict=True)
         )
         (tmp_path / f"rank-{rank}.csv").write_text(f"compute,communicate\n{rows}\n")
+    rows = [f"{rank},{cycle},{own},0.4" for (rank, cycle), own in np.ndenumerate(compute)]
+    names = "rank,cycle,t_compute_ms,t_comm_ms"
+    (tmp_path / "mine.csv").write_text("\n".join([names, *rows, ""]))
+    np.save(tmp_path / "wide.npy", compute)
     foreign_logs.nest(tmp_path, compute / 1000)
     lines = [
         line for line in written(page("other-simulators.md"))[0] if line.startswith("spikemark ")

@@ -637,7 +637,10 @@ def _scores_sentence(scores: Scores) -> str:
         return sentence
     beaten = len(scores.beaten)
     kinds = len([kind for kind in scores.kinds if kind != "platform"])
-    return f"{sentence} The model beats both baselines in {beaten} of {kinds} kinds of test."
+    left_out = ", platform not counted" if "platform" in scores.kinds else ""
+    return (
+        f"{sentence} The model beats both baselines in {beaten} of {kinds} kinds of test{left_out}."
+    )
 
 
 def scores_table(scores: Scores, by: str = "kind") -> Table:

@@ -232,6 +232,8 @@ def predict(
     each_count: Sequence[int | None] = node_counts or (None,)
     for count in each_count:
         options += asked_program.options(asked, _filled(stated), replace(layout, nodes=count))
+    if not node_counts and ranks is None:
+        options.sort(key=lambda option: option.nodes)
     return PredictionAnswer(options, stated, _word(machine))
 
 

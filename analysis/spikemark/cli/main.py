@@ -84,9 +84,9 @@ app = typer.Typer(
         " change that."
     ),
     epilog=(
-        "`spikemark COMMAND --help` explains a command. `spikemark --install-completion` lets"
-        " bash, zsh or fish complete commands, options and names; `spikemark --show-completion`"
-        " only prints the script."
+        "`spikemark COMMAND --help` explains a command; [brackets] hold its defaults. `spikemark"
+        " --install-completion` lets bash, zsh or fish complete commands, options and names;"
+        " `spikemark --show-completion` only prints the script."
     ),
 )
 

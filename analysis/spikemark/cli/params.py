@@ -260,7 +260,7 @@ Exchange = Annotated[
 
 # The machine, and the ranks on it
 
-MACHINE_HELP = "A file in machines/, or a path."
+MACHINE_HELP = "A profile: its name (`spikemark machine` lists them), or the path of one."
 
 NeededMachine = Annotated[str, typer.Option(help=MACHINE_HELP, autocompletion=machine_names)]
 Nodes = Annotated[int | None, typer.Option(min=1, help="Number of nodes [as few as are needed].")]

@@ -30,7 +30,13 @@ def predict(
     machine: params.NeededMachine,
     nodes: Annotated[
         str | None,
-        typer.Option(metavar="N,N", help="Numbers of nodes, such as 16,32 [NEST: the best ones]."),
+        typer.Option(
+            metavar="N,N",
+            help=(
+                "Numbers of nodes, such as 16,32; the mini-app needs these or --ranks [NEST: the"
+                " fastest ones]."
+            ),
+        ),
     ] = None,
     ranks: Annotated[
         str | None,

@@ -565,11 +565,15 @@ def _history_sentence(history: pd.DataFrame) -> str:
         f" {counted(history['machine'].nunique(), 'machine')}"
     )
     spread = spreads(history)[CYCLE]
+    known = []
     if spread.runs_degrees:
-        words += f"; runs of a session spread by {percent(spread.runs**0.5, 1)}"
+        known.append(f"runs of a session spread by {percent(spread.runs**0.5, 1)}")
     if spread.sessions_degrees:
-        words += f", sessions by further {percent(spread.sessions**0.5, 1)}"
-    return f"{words} (standard deviations)."
+        further = "by further" if known else "spread by"
+        known.append(f"sessions {further} {percent(spread.sessions**0.5, 1)}")
+    if not known:
+        return f"{words}."
+    return f"{words}; {', '.join(known)} (standard deviations)."
 
 
 def _setup_names(history: pd.DataFrame) -> pd.Series:

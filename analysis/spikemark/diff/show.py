@@ -150,7 +150,7 @@ def sentence(comparison: ResultsComparison) -> str:
         >>> from .compare import compare
         >>> records = Path("tests/golden/analysis/records")
         >>> sentence(compare(records / "aware-4", records / "conventional-4"))
-        'B takes +19.5\\u202f% per cycle, but runs were disturbed: not judged.'
+        'B differs from A by +19.5\\u202f% per cycle, but runs were disturbed: not judged.'
     """
     change = comparison.overall
     setups = comparison.setups
@@ -159,7 +159,8 @@ def sentence(comparison: ResultsComparison) -> str:
     over = f"Over {counted(len(setups), 'setup')}, " if len(setups) > 1 else ""
     words = change_in_words(change)
     if change.low is None:
-        return f"{over}B takes {words} per cycle, but runs were disturbed: not judged."
+        differs = f"B differs from A by {words} per cycle"
+        return f"{over}{differs}, but runs were disturbed: not judged."
     if verdict(change) == OPEN:
         return f"{over}B is as fast as A as far as is known: {words} per cycle."
     mostly = _mostly(setups[0]) if len(setups) == 1 else ""
@@ -189,7 +190,7 @@ def lines(comparison: ResultsComparison) -> list[str]:
         >>> records = Path("tests/golden/analysis/records")
         >>> for line in lines(compare(records / "aware-4", records / "conventional-4")):
         ...     print(line)
-        Else differs: schedule, placement, lanes.near.period, lanes.near.lag and ...
+        Also different: schedule, placement, lanes.near.period, lanes.near.lag and ...
     """
     sentences = []
     setups = comparison.setups
@@ -232,7 +233,7 @@ def _what_else_differs(comparison: ResultsComparison) -> str:
     fields = listed(names[:MAX_NAMES]) if names else "nothing"
     if len(names) > MAX_NAMES:
         fields += f" and {len(names) - MAX_NAMES} more"
-    sentences = [f"Else differs: {fields}."]
+    sentences = [f"Also different: {fields}."]
     for side, runs in zip("AB", comparison.alone, strict=True):
         if runs:
             sentences.append(f"{len(runs)} runs are only in {side}.")

@@ -291,8 +291,8 @@ class Profile(ProfileValues):
         """
         if self.accelerated:
             raise BadInput(
-                f"machine {self.name} has accelerators; expected CPU cores alone, of which"
-                " predictions and simulations are. docs/machine-profile.md has published runs",
+                f"machine {self.name} has accelerators; expected CPU cores alone, since predictions"
+                " and simulations do not cover GPUs. docs/machine-profile.md has published runs",
                 field="machine",
             )
 

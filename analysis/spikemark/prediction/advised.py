@@ -154,7 +154,7 @@ def _advised_table(options: Sequence[Option]) -> Table:
         del cells["placement", "placement"]
     columns: Cells = {Column(name, head): cell for (name, head), cell in cells.items()}
     notes = [
-        "D: cycles after which spikes of the far lane are due; with a lag, exchanges are"
+        "D: cycles from one exchange of all ranks to the next; overlapped ones, with a lag, are"
         " D / (lag + 1) cycles apart. Brackets: 95 % intervals."
     ]
     table: Table = Table.from_items(columns, options, notes=notes)
@@ -168,7 +168,7 @@ def _ratio_cell(option: Option, best: Option) -> str:
     ratio = option.rtf / best.rtf
     _, low, high = draws.interval(ratio)
     if low < 1 < high:
-        return f"no difference told ({span(ratio)})"
+        return f"no clear difference ({span(ratio)})"
     return interval(ratio)
 
 

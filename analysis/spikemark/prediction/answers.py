@@ -60,7 +60,8 @@ def about(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -
     lines += next_step(sides, result, inputs)
     first = sides[0].option
     if len(sides) == 1 and first.fits is False and first.node_gb is not None:
-        lines.append(f"A node needs {number(first.node_gb)} GB, more than it has.")
+        needs = f"a node needs {number(first.node_gb)} GB, more than it has"
+        lines.insert(0, f"The network does not fit: {needs}.")
     return lines
 
 

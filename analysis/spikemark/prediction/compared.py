@@ -52,9 +52,7 @@ if TYPE_CHECKING:
 
 TOLD_APART = 0.975  #: share of the draws in which a machine is faster, from which on it surely is
 LIKELY = 0.8  #: share of the draws from which on a machine is recommended
-INTERVALS = (
-    "Brackets: 95 % intervals. Where one has both signs of a difference, none could be told."
-)
+INTERVALS = "Brackets: 95 % intervals. No clear difference: the interval holds faster and slower."
 
 #: What the cell of a row is, given the name of a machine.
 CellOfMachine = Callable[[str], str]
@@ -210,14 +208,17 @@ def _decision(answer: ComparisonAnswer) -> list[str]:
             untold.append(of)
             continue
         surest = max(surest, shares[name])
-        reason = f"{adjective} (probability {probability(shares[name])})"
+        place = ""
+        if of == "speed" and len({option.nodes for option in answer.best.values()}) > 1:
+            place = f" on {counted(answer.best[name].nodes, 'node')}"
+        reason = f"{adjective}{place} (probability {probability(shares[name])})"
         reasons_of_machine.setdefault(name, []).append(reason)
     reasons = []
     for name, of_name in reasons_of_machine.items():
         subject = name if len(reasons_of_machine) > 1 else "it"
         reasons.append(f"{subject} is {listed(of_name)}")
     if untold:
-        reasons.append(f"no difference in {' or '.join(untold)} that could be told")
+        reasons.append(f"no clear difference in {' or '.join(untold)}")
     sentence = f"{_start(list(reasons_of_machine), surest)}: {', '.join(reasons)}."
     return [" ".join([sentence, *_lacking_sentence(answer), *_tipping_sentence(answer)])]
 
@@ -298,10 +299,10 @@ def _difference_sentence(answer: ComparisonAnswer, other: str, cheapest: str) ->
     _, low, high = draws.interval(answer.even_prices[other])
     if not low < price_eur < high:
         return f"{sentence} instead of {price}."
-    told = "which of them is cheaper cannot be told"
+    told = "which of them is cheaper is open"
     if answer.cheapest[cheapest] >= LIKELY:
         told = f"{cheapest} is likely cheaper, but not surely"
-    return f"{sentence}; its price of {price} EUR is possible, too: {told}."
+    return f"{sentence}; its price of {price} EUR lies within that interval: {told}."
 
 
 def _even_words(even_eur: Draws) -> str | None:
@@ -348,8 +349,8 @@ def _remark_on_memory(best: dict[str, Option]) -> list[str]:
         return []
     title = next(iter(best.values())).title
     return [
-        f"the costs of {title} have no term of the bandwidth of the memory: that"
-        f" {listed(best)} differ in {listed(differing)} changes none of its times"
+        f"the model of {title} has no term for memory bandwidth: {listed(best)} differ in"
+        f" {listed(differing)}, but no predicted time depends on it"
     ]
 
 
@@ -488,7 +489,7 @@ def _ratio_cell(answer: ComparisonAnswer, name: str) -> str:
     ratio = answer.best[name].rtf / answer.best[first_name].rtf
     faster = float((ratio < 1).mean())
     if max(faster, float((ratio > 1).mean())) < TOLD_APART:
-        return f"no difference told ({span(ratio)})"
+        return f"no clear difference ({span(ratio)})"
     return interval(ratio)
 
 
@@ -542,7 +543,7 @@ def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
         return middle_eur
     stated_eur = answer.lives[name].price_of_node
     if stated_eur is not None and low < stated_eur < high:
-        return f"no difference told ({least_eur} to {most_eur})"
+        return f"no clear difference ({least_eur} to {most_eur})"
     return with_ends(middle_eur, least_eur, most_eur)
 
 
@@ -619,7 +620,10 @@ def _verdict(results: dict[str, SearchResult], target: float) -> str:
     sentence = f"Probability to reach {goal(target)}: {listed(shares)}."
     if not out_of_reach:
         return sentence
-    return f"{sentence} No number of nodes of {listed(out_of_reach)} does: the fastest is named."
+    return (
+        f"{sentence} Out of reach of {listed(out_of_reach)} on any number of nodes: the fastest"
+        " number is shown."
+    )
 
 
 def _times_sentence(best: dict[str, Option]) -> str:
@@ -630,7 +634,7 @@ def _times_sentence(best: dict[str, Option]) -> str:
         nodes = counted(option.nodes, "node")
         times.append(f"{interval(option.rtf)}{unit} on {nodes} of {name}")
     first = next(iter(best.values()))
-    return f"For {first.question.title}, {first.title} would take {listed(times)}."
+    return f"For {first.question.sized}, {first.title} would take {listed(times)}."
 
 
 def _price(option: Option) -> float | None:

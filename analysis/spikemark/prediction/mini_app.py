@@ -56,8 +56,8 @@ class MiniAppOption(Option):
         """The sentence that advises to run the network so."""
         schedule = self.way.schedule.replace("_", "-")
         return (
-            f"Run {self.question.title} {schedule} on {self.way.placement}, on {self.place}:"
-            f" real-time factor {interval(self.rtf)}."
+            f"Run {self.question.sized} {schedule} with placement {self.way.placement} on"
+            f" {self.place}: real-time factor {interval(self.rtf)}."
         )
 
     @property

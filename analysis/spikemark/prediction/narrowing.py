@@ -10,6 +10,7 @@ from spikemark.core.commands import command
 from spikemark.quantities.words import counted, listed
 
 from . import draws
+from .anchors import LEFT_OPEN
 from .draws import Draws
 from .option import Option
 from .wording import span
@@ -164,7 +165,11 @@ def _words_of_effect(part: str, aspect: str, *names: str) -> str:
     if aspect == "variant":
         filled = [", ".join(filled[1:])]  # behind the program: the network and its variant
     words = EFFECTS.get((part, aspect), f"{part} by {aspect}")
-    return words.format(filled[-1] if filled else "")
+    whose = filled[-1] if filled else ""
+    ending = LEFT_OPEN.format("")
+    if whose.endswith(ending):
+        return f"{words.format(whose.removesuffix(ending))} (what its profile leaves open)"
+    return words.format(whose)
 
 
 def next_step(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -> list[str]:

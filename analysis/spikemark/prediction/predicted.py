@@ -69,9 +69,10 @@ class PredictionAnswer(Answer):
         notes = as_lines(remarks_on(self.options))
         notes += contradiction(self.options)
         if len(self.options) > 1:
+            ranks = counted(largest.ranks, "rank")
             notes.append(
-                f"The following is said of {counted(largest.ranks, 'rank')} on {largest.place},"
-                " the most that were asked about."
+                f"The sentence above and the lines below are about {ranks} on {largest.place}, the"
+                " largest run of this table."
             )
         notes += about([RatioTerm(largest, named=self.named)], largest.rtf, largest.inputs)
         table = _predicted_table(self.options)
@@ -99,7 +100,7 @@ def _predicted_sentence(option: Option) -> str:
     """What a run would take."""
     return (
         f"{capital(option.title)} would take {interval(option.rtf)} times real time for"
-        f" {option.question.title} on {option.place}."
+        f" {option.question.sized} on {option.place}."
     )
 
 
@@ -117,7 +118,8 @@ def _predicted_table(options: Sequence[Option]) -> Table:
     for place, option in enumerate(options):
         ranks = counted(option.ranks, "rank")
         threads = counted(option.threads, "thread")
-        columns.append(Column(str(place), f"{ranks} x {threads}"))
+        nodes = f"{counted(option.nodes, 'node')}, " if len(options) > 1 else ""
+        columns.append(Column(str(place), f"{nodes}{ranks} x {threads}"))
         by_column[str(place)] = option
     return Table(columns, rows(cells, by_column), notes=hidden_note(options))
 

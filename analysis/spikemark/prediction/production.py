@@ -108,7 +108,7 @@ class ProductionOption(Option):
     def advice(self) -> str:
         """What the run would take."""
         took = f"{self.title} would take {interval(self.rtf)} times real time"
-        return f"{took} for {self.question.title} on {self.place}."
+        return f"{took} for {self.question.sized} on {self.place}."
 
     @property
     def rests_on(self) -> str:

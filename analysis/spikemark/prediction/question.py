@@ -20,6 +20,7 @@ from spikemark.network.placement import check_name
 from spikemark.network.placement_text import field_of
 from spikemark.network.presets import PRESETS
 from spikemark.network.schedules import SCHEDULES, Schedule, find_schedule
+from spikemark.quantities.words import integer
 
 from . import points
 from .published_machine import PublishedMachine
@@ -52,6 +53,17 @@ class Question(Summarised):
         network = self.known.network
         size = f"{self.known.neurons} neurons, {network.synapses:.3g} synapses"
         return f"{self.title}, {size}, rates {self.rates.source}"
+
+    @property
+    def sized(self) -> str:
+        """The title, with the neurons of a preset unless it has its published size.
+
+        >>> of_preset("mam-benchmark").sized
+        'mam-benchmark (20\\u202f000 neurons)'
+        """
+        if not self.options.get("preset") or self.options.get("full"):
+            return self.title
+        return f"{self.title} ({integer(self.known.neurons)} neurons)"
 
     def _further(self) -> str:
         return ".description is the run description; .known, .rates.hz; sm.predict(network, ...)"

@@ -335,7 +335,7 @@ def _largest(run: CycleTrace, schedule: str, lag: int | None) -> int:
         lag_of_schedule = 1 if lag is None else lag
     largest = run.largest(lag_of_schedule)
     if largest is None:
-        line = "delay_ratio: missing; expected --delay-ratio, as nothing says what delays allow"
+        line = "delay_ratio: missing; expected D, such as 5: these times do not tell the delays"
         raise BadInput(line, field="delay_ratio", code="missing")
     return largest
 

@@ -40,7 +40,8 @@ MIN_COST_OF_SLOWNESS = 0.01
 MIN_MORE_WORK = 1.05
 LEAST_POWER = 0.5
 MOST_POWER = 2.0
-#: A slow spell is named that costs this share of the waiting; so many are.
+#: A slow spell, or a rank that is slow in a part of the run, is named that costs this share of the
+#: waiting; so many spells are.
 MIN_SHARE_OF_SPELL = 0.05
 MAX_SPELLS_SHOWN = 3
 CYCLE_ROUNDING = 1e-6  #: of a cycle: times below are what rounding leaves
@@ -373,7 +374,8 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
         return ""
     much_slower = slowest.longer.number >= MIN_SLOWNESS
     costly = much_slower and imbalance.number >= MIN_COST_OF_SLOWNESS * cycle_s
-    if not slowest.certain or not (slowest.share.number >= MATTERS or costly):
+    matters = MATTERS if slowest.throughout else MIN_SHARE_OF_SPELL
+    if not slowest.certain or not (slowest.share.number >= matters or costly):
         return ""
     node = f" on {slowest.node}" if slowest.node else ""
     others = "others" if slowest.others > 1 else "other"
@@ -390,7 +392,7 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
         they = "they"
     when = ""
     if not slowest.throughout:
-        when = " on average, in a part of the run"
+        when = " on average, more in one part of the run than in another"
     work = _more_work(slowest)
     since = f", since {they} {'have' if slowest.also else 'has'} {work}" if work else ""
     return (
@@ -440,7 +442,7 @@ def part_line(name: str, ladder: Ladder, cycle_s: float) -> str:
     if rare and part and rare.number > MATTERS * part.number > 0:
         remarks.append(f"of this, rare long cycles: {microseconds(rare)}")
     meaning = MEANS[name].format(d=ladder.delay_ratio)
-    if name == "imbalance" and slow_spells(ladder):
+    if name == "imbalance" and (slow_spells(ladder) or not ladder.slowest.throughout):
         meaning = LATE_ON_AVERAGE
     if remarks:
         meaning += f" ({'; '.join(remarks)})"

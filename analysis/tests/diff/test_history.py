@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from compared import run, sweep
 
+import spikemark as sm
 from spikemark.core import digests
 from spikemark.core.errors import BadInput
 from spikemark.diff import history as entries
@@ -44,6 +45,18 @@ def drawn(
             entry(day, session * (1 + runs * rng.standard_normal(repetitions)), commit * 40)
         )
     return found
+
+
+@pytest.mark.parametrize(("days", "repetitions"), [(1, 1), (1, 3), (5, 1), (5, 3)])
+def test_a_spread_is_spoken_of_where_it_is_known(tmp_path, days, repetitions):
+    written = [
+        one.model_dump_json()
+        for one in drawn(np.random.default_rng(1), days, repetitions=repetitions)
+    ]
+    (tmp_path / FILE).write_text("\n".join([*written, ""]))
+    sentence = sm.history(tmp_path).sentence
+    assert ("(standard deviations)" in sentence) == ("spread by" in sentence)
+    assert ("spread by" in sentence) == (days * repetitions > 1)
 
 
 class TestFiles:

@@ -77,9 +77,27 @@ def test_what_is_said_of_several_numbers_of_nodes_is_said_of_the_largest(tmp_pat
     ]
     assert decides[0] == decides[1]
     naming = [note for note in answer.screen().notes if f"on {max(nodes)} nodes of offer" in note]
-    assert any("the most that were asked about" in note for note in naming) == (len(nodes) > 1)
+    assert any("the largest run of this table" in note for note in naming) == (len(nodes) > 1)
     text = " ".join(answer.content()["remarks"])
     assert ("interconnect.latency" in text) == (max(nodes) > 1)
+
+
+def test_a_table_of_numbers_of_nodes_that_nobody_named_is_in_their_order():
+    answer = sm.predict(multi_area_model(), "jureca-dc", program="nest")
+    nodes = [option.nodes for option in answer.options]
+    assert len(nodes) > 2 and nodes == sorted(nodes)
+    heads = [column.head for column in answer.screen().tables[0].columns[1:]]
+    assert heads[0].startswith(f"{nodes[0]} nodes, ")
+
+
+def test_a_verdict_names_the_nodes_of_the_faster_machine_where_they_differ():
+    machines_asked = ["jureca-dc", "supermuc-ng"]
+    free = sm.compare(multi_area_model(), machines_asked, program="nest")
+    nodes = {name: option.nodes for name, option in free.best.items()}
+    assert len(set(nodes.values())) == 2
+    assert f"it is faster on {nodes['jureca-dc']} nodes (probability" in free.sentence
+    given = sm.compare(multi_area_model(), machines_asked, program="nest", nodes=32)
+    assert "it is faster (probability" in given.sentence
 
 
 def published():

@@ -109,3 +109,13 @@ def test_slow_spells_are_spoken_of_where_there_are_some(spell):
     parts = [line for line in explained.lines if line.startswith("  drift")]
     assert len(parts) == 1 and "spell" not in parts[0]
     assert any("spells" in line for line in explained.lines) == spell
+
+
+def test_a_rank_that_stays_slow_from_the_middle_on_is_named():
+    """By 8 %, which is 4 % of the whole run: less than a rank that is always slow has to be."""
+    times = 1.2e-3 * (1 + 0.05 * noise(np.random.default_rng(1), 4, 6000, 0.5, 0))
+    times[2, 3000:] *= 1.08
+    found = ladder(trace(times))
+    assert "Rank 2 computes" in sentence(found)
+    assert "more in one part of the run than in another" in sentence(found)
+    assert any("late on average" in line for line in answer(trace(times)).lines)

@@ -333,7 +333,7 @@ def _method_table(results: Sequence[ExpectedTraffic]) -> Table:
     rates_hz = results[0].graph.rates_hz
     if rates_hz.min() < rates_hz.max():
         notes.append(
-            f"Routes say nothing of rates, here {rates_hz.min():g} to {rates_hz.max():g} spikes/s:"
+            f"Routes do not tell rates, here {rates_hz.min():g} to {rates_hz.max():g} spikes/s:"
             " with --method, the table has the words that a rank sends."
         )
     absent = [

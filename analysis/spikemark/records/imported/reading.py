@@ -304,7 +304,7 @@ def _columns_in(
         if (COMPUTE_COLUMN in columns) == (CYCLE_TIME in columns):
             expected = (
                 f"either {COMPUTE_COLUMN} or {CYCLE_TIME};"
-                f" --column {COMPUTE_COLUMN}=… names another"
+                f" --column {COMPUTE_COLUMN}={_likely_name(names)} says which"
             )
             reason = f"columns {short_repr(names)}; expected {expected}"
             raise BadInput(reason, field="columns", file=path)
@@ -320,6 +320,16 @@ def _columns_in(
                 code="missing",
             )
     return {name: NamedColumn(column) for name, column in reader.names.items() if column in names}
+
+
+def _likely_name(names: list[str]) -> str:
+    """The only column that may hold the times of computing, by its name; else a placeholder.
+
+    >>> _likely_name(["rank", "cycle", "t_compute_ms"]), _likely_name(["rank", "cycle", "t"])
+    ('t_compute_ms', '…')
+    """
+    likely = [name for name in names if COMPUTE_COLUMN in name.lower()]
+    return likely[0] if len(likely) == 1 else "…"
 
 
 def _is_wide(names: list[str]) -> bool:
