@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spikemark.quantities.table import Cell
-from spikemark.quantities.words import listed, number
+from spikemark.quantities.words import listed
 
 from . import draws
 from .draws import Draws
@@ -43,8 +43,7 @@ CellsOfOptions = dict[str, Callable[[Option], str]]
 
 
 def about(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -> list[str]:
-    """Lines behind the table: anchor, what decides, next, and where a network does not fit into a
-    node.
+    """Lines behind the table: anchor, what decides, and next.
 
     `sides`: the options that the result is made of.
 
@@ -57,12 +56,7 @@ def about(sides: Sequence[RatioTerm], result: Draws, inputs: dict[str, Draws]) -
     """
     most_alike = min((side.option for side in sides), key=_differences)
     lines = [most_alike.rests_on, *_deciding_line(result, inputs)]
-    lines += next_step(sides, result, inputs)
-    first = sides[0].option
-    if len(sides) == 1 and first.fits is False and first.node_gb is not None:
-        needs = f"a node needs {number(first.node_gb)} GB, more than it has"
-        lines.insert(0, f"The network does not fit: {needs}.")
-    return lines
+    return lines + next_step(sides, result, inputs)
 
 
 def _differences(option: Option) -> int:

@@ -97,11 +97,14 @@ class PredictionAnswer(Answer):
 
 
 def _predicted_sentence(option: Option) -> str:
-    """What a run would take."""
-    return (
-        f"{capital(option.title)} would take {interval(option.rtf)} times real time for"
-        f" {option.question.sized} on {option.place}."
-    )
+    """What a run would take, after that it does not fit into the memory of a node, if so."""
+    network = option.question.sized
+    takes = f"would take {interval(option.rtf)} times real time"
+    if option.fits is False and option.node_gb is not None:
+        needs = f"a node needs {number(option.node_gb)} GB, more than it has"
+        lacking = f"{capital(network)} does not fit on {option.place}: {needs}."
+        return f"{lacking} With more memory, {option.title} {takes}."
+    return f"{capital(option.title)} {takes} for {network} on {option.place}."
 
 
 def _predicted_table(options: Sequence[Option]) -> Table:

@@ -72,8 +72,10 @@ class WaitingAnswer(Answer):
     def lines(self) -> list[str]:
         """What stands on the screen: sentences, the parts of the waiting, and what would help.
 
-        Empty lines stand between the three.
+        Empty lines stand between the three. Of times that seem to be wrong, there is only this.
         """
+        if self.run.doubtful:
+            return [sentences.nothing_predicted(self.run)]
         predictions = [*self._what_if(), *self._helps(), *self._delays()]
         return [*self._sentences(), "", *self._parts(), "", *predictions]
 
@@ -92,7 +94,7 @@ class WaitingAnswer(Answer):
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
             if self.asked is None and self._assumes_d:
                 lines.append(sentences.assumed(self.ladder.delay_ratio))
-        if self.ladder.longest and not run.doubtful:
+        if self.ladder.longest:
             lines.append(sentences.longest_event(self.ladder.longest))
         lines += sentences.slow_spells(self.ladder)
         imbalance = self.ladder.parts["imbalance"]
@@ -116,8 +118,6 @@ class WaitingAnswer(Answer):
 
     def _helps(self) -> list[str]:
         if not self.helps:
-            if self.run.doubtful:
-                return [sentences.nothing_predicted(self.run)]
             if self.run.period > 1 or self.run.disturbed:
                 return []
             return [sentences.NOTHING_HELPS]

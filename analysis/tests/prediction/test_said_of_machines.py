@@ -146,3 +146,10 @@ def test_own_runs_did_fit_too(tmp_path):
         option = anchored(network, machine, "nest", nodes=8, own=own).best
         assert option.fits is fits
         assert any("may not fit" in remark for remark in option.remarks) == (fits is None)
+
+
+def test_a_network_that_does_not_fit_is_said_before_its_time(spikemark):
+    asked = "predict mam --full --machine dpsnn-westmere-ib --nodes 1 --program nest"
+    status, output, _ = spikemark(*asked.split())
+    first = " ".join(output.splitlines()[:1])
+    assert status == 0 and first.index("does not fit") < first.index("times real time")
