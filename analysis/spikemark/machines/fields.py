@@ -21,6 +21,7 @@ from pydantic import (
     ValidationInfo,
     create_model,
     field_validator,
+    model_validator,
 )
 
 from . import units
@@ -99,6 +100,15 @@ class Leaf(ProfileFields):
 
     kind: Kind = Field(description="how the value is known")
     reference: Text = Field(description="how or where; for assumed values why")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_bare_value(cls, stated: object) -> object:
+        if stated is None or isinstance(stated, dict | list):
+            return stated
+        required = [name for name, field in cls.model_fields.items() if field.is_required()]
+        others = ", ".join(f"{name}: …" for name in required if name != "value")
+        raise ValueError(f"expected {{value: {stated}, {others}}}")
 
 
 Row = tuple[

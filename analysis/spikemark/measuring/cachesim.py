@@ -29,6 +29,7 @@ from spikemark.machines import Profile
 from spikemark.models import caches
 from spikemark.network.description import read_description
 from spikemark.quantities.table import Cell, Column, Table
+from spikemark.quantities.words import counted
 from spikemark.records import record, run_files
 from spikemark.running.durations import minutes
 from spikemark.running.simulation.smpirun import PROGRESS, Advance, followed
@@ -376,7 +377,7 @@ def miss_table(result: SimulatedCaches) -> Table:
         Column("simulated", "last-level misses", "simulated"),
     ]
     sizes = f"D1 {result.d1.option}, last level {result.ll.option} (bytes, ways, line)"
-    layout = f"{result.ranks} x {result.threads}"
+    layout = f"{counted(result.ranks, 'rank')} x {counted(result.threads, 'thread')}"
     return Table(columns, rows, f"Delivery in simulated caches: {sizes}; {layout}")
 
 
