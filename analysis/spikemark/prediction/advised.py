@@ -110,15 +110,14 @@ def _target_sentence(result: SearchResult, target: float) -> str:
 
 def _saving(option: Option, best: Option) -> str:
     """What another schedule would save of a production run, by replay or at most."""
-    _, low, high = draws.interval(1 - option.rtf / best.rtf)
+    middle, low, high = draws.interval(1 - option.rtf / best.rtf)
     schedule = option.way.schedule.replace("_", "-")
     saved = f"{percent(low)} to {percent(high)}"
     if option.way.origin == REPLAY:
-        reason = "by replay of its cycle times"
+        saved = f"{saved} by replay of its cycle times"
     else:
-        saved = f"at most {saved}"
-        reason = "if its cycles are independent"
-    return f"The {schedule} schedule with D = {option.way.delay_ratio} would save {saved} {reason}."
+        saved = f"at most {percent(middle)} ({saved}), as if its cycles were independent"
+    return f"The {schedule} schedule with D = {option.way.delay_ratio} would save {saved}."
 
 
 def _advised_lines(result: SearchResult) -> list[str]:
