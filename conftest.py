@@ -43,6 +43,14 @@ def session_folder_of_open_mpi() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def single_processes_without_a_daemon() -> None:
+    """Open MPI 4 starts a daemon for a program that no launcher started: half of the processor time
+    of a short run, such as `miniapp --explain`.
+    """
+    os.environ.setdefault("OMPI_MCA_ess_singleton_isolated", "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
 def lock_of_measured_runs(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests that run side by side do not wait for each other's runs, nor for those of people."""
     os.environ["SPIKEMARK_LOCK"] = str(tmp_path_factory.mktemp("lock") / "lock")

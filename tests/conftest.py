@@ -1,3 +1,3 @@
 """The command line in the process of the tests."""
 
-from command_line import refusal, spikemark  # noqa: F401
+from command_line import refusal, spikemark, undrawn  # noqa: F401

@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import dry_folder
@@ -405,6 +406,13 @@ def fill_in_runs(proposal: list[str]) -> None:
                 file.write("1,2,64,20,\n2,4,64,11,\n")
 
 
+@cache
+def absent_exchanges() -> list[str]:
+    """Those that the MPI library here lacks, other than perhaps that of a machine asked about."""
+    listed = json.loads(run_program(ROOT / "build" / "miniapp", "--list").stdout)
+    return [exchange["name"] for exchange in listed["exchanges"] if exchange["absent"]]
+
+
 def explain(line: str) -> None:
     """Has the mini-app say what a line that runs it would do, without the ranks that it asks
     for.
@@ -415,17 +423,14 @@ def explain(line: str) -> None:
     )
     assert starts == 1
     path = f"{ROOT}/build:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    listed = json.loads(run_program(ROOT / "build" / "miniapp", "--list").stdout)
-    for exchange in listed["exchanges"]:
-        if exchange[
-            "absent"
-        ]:  # from the MPI library here, not from that of the machine asked about
-            line = line.replace(f'"{exchange["name"]}"', '"alltoall"')
+    for name in absent_exchanges():
+        line = line.replace(f'"{name}"', '"alltoall"')
     done = run_program("bash", "-c", re.sub(r" --out \S+", "", line), cwd=Path.cwd(), PATH=path)
     assert done.returncode == 0, (line, done.stderr)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", SCREENS)
 def test_what_a_screen_proposes_can_be_done(name, screen):
     count = follow(shlex.split(SCREENS[name]), screen, set())

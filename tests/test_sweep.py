@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
+import program
 import pytest
 import yaml
 from checkout import (
@@ -71,7 +72,7 @@ def test_the_miniapp_accepts_every_description(name, every, tmp_path):
     def explained(spec):
         path = tmp_path / f"{spec.id}.json"
         path.write_text(json.dumps(spec.description))
-        return spec, run(MINIAPP, "--explain", path, "--ranks", spec.ranks)
+        return spec, program.start("--explain", path, "--ranks", spec.ranks)
 
     with ThreadPoolExecutor() as pool:
         for spec, done in pool.map(explained, tried):

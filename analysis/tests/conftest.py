@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import answers_have_their_schema, refusal, spikemark  # noqa: F401
+from command_line import answers_have_their_schema, refusal, spikemark, undrawn  # noqa: F401
 from hypothesis import settings
 
 from spikemark import launch, machines
@@ -45,17 +45,6 @@ def plant(tmp_path, monkeypatch):
             monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
     return command
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Figures are composed but not rendered, which takes most of their time: for tests of their
-    tables.
-    """
-    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
-    monkeypatch.setattr(
-        "matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing)
-    )
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from spikemark.core.single_process import ALONE
+
 ROOT = Path(__file__).parents[2]
 SECTIONS = ("placements", "schedules", "wires", "exchanges", "neuron_models", "meters", "run_files")
 # Made by `make peers`; absent otherwise.
@@ -28,13 +30,13 @@ ENVIRONMENT = {
 
 
 def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(), **environment):
-    """Run the program to its end; without `ranks` without mpirun. A variable that is None is not
-    set.
+    """Run the program to its end; without `ranks` without mpirun, and then without a daemon of MPI.
 
-    `launch` stands between mpirun and the program.
+    A variable that is None is not set. `launch` stands between mpirun and the program.
     """
     mpirun = [*([] if ranks is None else ["mpirun", "-n", str(ranks)]), *launch]
-    variables = {**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads), **environment}
+    usual = {**ENVIRONMENT, **(ALONE if ranks is None and not launch else {})}
+    variables = {**os.environ, **usual, "OMP_NUM_THREADS": str(threads), **environment}
     environment = {name: value for name, value in variables.items() if value is not None}
     streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
     command = map(str, (*mpirun, program, *arguments))

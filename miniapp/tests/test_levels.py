@@ -14,7 +14,7 @@ RANKS = 4
 SAME = ("synaptic_events", "first_accesses", "lookups", "spikes")
 COUNTS = {"messages": "messages", "words": "words", "bytes": "bytes_sent"}
 SHORT = program.sets(
-    schedule="conventional", placement="round_robin", time__warmup_ms=5, time__simulate_ms=60
+    schedule="conventional", placement="round_robin", time__warmup_ms=5, time__simulate_ms=20
 )
 SQUARE = {"name": "multi_level", "dimensions": [2, 2], "parts": "p2p"}
 FILES = {

@@ -355,7 +355,7 @@ def test_where_no_side_is_clean_nothing_is_judged(tmp_path):
 def of_cases(folder, speed_of, seeds=(1, 2, 3), first=(0.4, 0)):
     """A sweep over the sizes of areas, in an order."""
     grid = [{**entry, "preset.size_cv": list(first)} for entry in (GRID[0], PLANTED)]
-    return swept(folder, speed_of, grid=grid, seeds=seeds, ms=1000)
+    return swept(folder, speed_of, grid=grid, seeds=seeds, ms=100)
 
 
 @pytest.mark.parametrize(("first", "cost"), half_by_night([(0.4, 0), (0, 0.4)], [0.7, 1.0, 1.5]))

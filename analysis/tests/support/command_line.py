@@ -85,3 +85,14 @@ def refusal(spikemark):
         return line.removeprefix("spikemark: ")
 
     return run
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are composed but not rendered, which takes most of their time: for tests of their
+    tables.
+    """
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig", lambda _, buffer, **__: buffer.write(drawing)
+    )

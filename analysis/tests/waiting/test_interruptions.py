@@ -170,12 +170,13 @@ def test_two_slow_ranks_and_one_that_becomes_slow(seeds, course):
     level = []
     for seed in seeds:
         slow, even, mean, ranks = slow_process(seed, course)
-        found = answer(trace(slow), changes=["level-ranks"])
-        slowest = found.ladder.slowest
+        run = trace(slow)
+        slowest = ladder(run).slowest
+        _, levelled = outcomes(run, ["level-ranks"])
         named.append(sorted([slowest.rank, *slowest.also]) == ranks and slowest.certain)
         assert slowest.throughout == (course == "always")
         gain.append(held(slowest.change, run_over(even, slow)))
-        level.append(held(found.changes[1].prediction.change, run_over(mean, slow)))
+        level.append(held(levelled.prediction.change, run_over(mean, slow)))
     for shares in (named, gain, level):
         assert np.mean(shares) >= 0.9
 
