@@ -13,7 +13,7 @@ of each run, MAX_AT_ONCE side by side.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -246,19 +246,18 @@ def _below_on_nodes(group: SimilarRanks, window: int, sd: float, grid: np.ndarra
     of_all = np.ones(len(grid))
     times = grid  # those that are not impossible already: the last ones of the grid
     for node, count in slowest_first:
-        ranks_by_mean = Counter(mean for mean in node if mean)
-        if not ranks_by_mean:
-            continue
-        below_of_node = np.ones((len(level), len(times)))
-        for mean, ranks_alike in ranks_by_mean.items():
+        below_of_ranks = []
+        for mean, ranks_alike in Counter(node).items():
+            if not mean:
+                continue
             if mean not in below_of_mean:
                 below_of_mean[mean] = distribution.at(times, mean * level[:, None])
             below = below_of_mean[mean][:, -len(times) :]
-            if ranks_alike > 1:
-                below = below**ranks_alike
-            below_of_node *= below
-        of_all[-len(times) :] *= (share @ below_of_node) ** count
-        times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
+            below_of_ranks.append(below**ranks_alike if ranks_alike > 1 else below)
+        if below_of_ranks:
+            below_of_node = reduce(np.multiply, below_of_ranks)
+            of_all[-len(times) :] *= (share @ below_of_node) ** count
+            times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
     of_all[: -len(times)] = 0.0
     return of_all
 
