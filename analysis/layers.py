@@ -60,7 +60,7 @@ ORDER = (
 )
 STARTS_QUICKLY = ("cli", "__main__")  # packages that may import inside functions
 #: Libraries of which parts take up to two seconds to import, and modules that load such parts.
-SLOW = ("arch", "matplotlib", "pandas", "ruptures", "scipy")
+SLOW = ("arch", "matplotlib", "pandas", "ruptures", "scipy", "seaborn")
 SLOW_MODULES = (
     "spikemark.core.csv_file",
     "spikemark.prediction.replayed",

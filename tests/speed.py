@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from checkout import OPEN_MPI
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 SPIKEMARK = Path(sys.executable).with_name("spikemark")
@@ -119,7 +120,9 @@ def runs_alone_s(folder: Path, runs: int) -> float:
     for number in range(runs):
         program = ["mpirun", "-n", "1", CHECKOUT / "build" / "miniapp", description]
         out = folder / f"out-{number}"
-        subprocess.run([*program, "--out", out], check=True, stdout=subprocess.DEVNULL)
+        environment = os.environ | OPEN_MPI
+        command = [*program, "--out", out]
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - begin
 
 

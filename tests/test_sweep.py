@@ -104,7 +104,7 @@ def test_a_sweep_measures_in_order_collects_and_reports(smoke):
     assert list((results.path / "unchecked").iterdir()) == []
 
 
-@pytest.mark.parametrize("engine", ["sweep", pytest.param("snakemake", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("engine", ["sweep", "snakemake"])
 def test_no_change_of_code_times_or_parameters_measures_a_record_again(engine, smoke, tmp_path):
     """A new title draws the report again; then there is nothing to do for the same command."""
     _, results = smoke
@@ -180,7 +180,7 @@ def test_the_workflow_is_clean_and_its_report_has_the_page(smoke, tmp_path):
     assert "report.html" in (tmp_path / "snakemake.html").read_text()
 
 
-@pytest.mark.parametrize("engine", ["sweep", pytest.param("snakemake", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("engine", ["sweep", "snakemake"])
 def test_a_failed_run_is_named_and_the_rest_goes_on(engine, tmp_path):
     file, results = experiment(tmp_path, ranks=1, grid=[{"record.cycles": [False, True]}])
     refuses = 'grep -q \'"cycles": false\' "$1" && echo record.cycles: refused >&2 && exit 2'

@@ -609,7 +609,7 @@ class Collectives:
         place = _key(node)
         nodes_per_leaf = net.nodes_per_leaf or 1
         clock = np.zeros((*net.settings, len(node)))
-        leaf_latency = net.leaf_latency_s(len(np.unique(node)))
+        leaf_latency = net.leaf_latency_s(int(_numbers_of_nodes(place).max()) + 1)
         for sender, size in rounds:
             pairs = _pairs(place, _key(sender), nodes_per_leaf)
             near, idle = pairs.near, pairs.idle

@@ -144,21 +144,21 @@ def evaluate(compute: np.ndarray, lanes: Sequence[LaneMeetings]) -> Course:
     meetings = [meeting for meeting in meetings if meeting.groups < ranks]
     span = _independent_span(meetings)
     side_by_side = cycles - cycles % span if span else 0
+    waiting = np.moveaxis(np.zeros((cycles, *c.shape[:-1])), 0, -1)
     if not side_by_side:
-        waiting, end = _cycle_by_cycle(c, meetings)
+        end = _cycle_by_cycle(c, meetings, waiting)
     else:
-        waiting = np.moveaxis(np.empty((cycles, *c.shape[:-1])), 0, -1)
         end = np.zeros(c.shape[:-1])
         times_per_window = c[..., 0].size * span
         block = max(1, MAX_TIMES_AT_ONCE // max(1, times_per_window)) * span
         for first in range(0, side_by_side, block):
             part = slice(first, min(first + block, side_by_side))
-            waited, ended = _cycle_by_cycle(_windows(c[..., part], span), meetings)
-            _windows(waiting[..., part], span)[...] = waited
+            windows = _windows(c[..., part], span)
+            ended = _cycle_by_cycle(windows, meetings, _windows(waiting[..., part], span))
             end += ended.sum(axis=-2)
         if side_by_side < cycles:
-            waiting[..., side_by_side:], ended = _cycle_by_cycle(c[..., side_by_side:], meetings)
-            end += ended
+            rest = slice(side_by_side, cycles)
+            end += _cycle_by_cycle(c[..., rest], meetings, waiting[..., rest])
     waiting -= _transport(meetings, cycles)
     np.maximum(waiting, 0.0, out=waiting)  # rounding may have left less
     return Course(waiting, end)
@@ -198,37 +198,61 @@ def _independent_span(meetings: list[_Meeting]) -> int:
     return longest
 
 
-def _cycle_by_cycle(compute: np.ndarray, meetings: list[_Meeting]) -> tuple[np.ndarray, np.ndarray]:
-    """The recursion: waiting with exchanges [..., rank, cycle], and when ranks end [..., rank]."""
+def _cycle_by_cycle(
+    compute: np.ndarray, meetings: list[_Meeting], waiting: np.ndarray
+) -> np.ndarray:
+    """The recursion: puts waiting with exchanges into `waiting`, [..., rank, cycle], where that is
+    not 0; returns when ranks end, [..., rank].
+    """
     cycles = compute.shape[-1]
     step = cycles
     if meetings:
         step = int(np.gcd.reduce([meeting.lane.period for meeting in meetings]))
     starts = np.arange(0, cycles, step)
     last_cycles = [*(starts[1:] - 1), cycles - 1]
-    by_cycle = np.ascontiguousarray(np.moveaxis(compute, -1, 0))
+    by_cycle = np.moveaxis(compute, -1, 0)
+    if by_cycle.strides[-1] > by_cycle.itemsize:  # ranks do not lie side by side in memory
+        by_cycle = np.ascontiguousarray(by_cycle)
     compute_by_step = by_cycle if step == 1 else _sums_of_steps(by_cycle, step)
-    if meetings and not meetings[0].lane.lag and meetings[0].lane.period == step:
+    waiting_by_cycle = np.moveaxis(waiting, -1, 0)
+    if step == 1:
+        return _step_by_step(compute_by_step, last_cycles, meetings, waiting_by_cycle)
+    waiting_at_ends = np.empty(compute_by_step.shape)
+    times = _step_by_step(compute_by_step, last_cycles, meetings, waiting_at_ends)
+    waiting_by_cycle[last_cycles] = waiting_at_ends
+    return times
+
+
+def _step_by_step(
+    compute: np.ndarray, last_cycles: list[int], meetings: list[_Meeting], waiting: np.ndarray
+) -> np.ndarray:
+    """The recursion over steps, at whose ends alone ranks meet.
+
+    Args:
+        compute: seconds, [step, ..., rank].
+        last_cycles: the last cycle of each step.
+        meetings: the lanes.
+        waiting: takes the waiting with exchanges at the end of each step, [step, ..., rank].
+
+    Returns:
+        When ranks end, [..., rank].
+    """
+    if meetings and not meetings[0].lane.lag and meetings[0].lane.period == last_cycles[0] + 1:
         first, *others = meetings
         of_groups = [other.of_groups(first) for other in others]
         between_groups = [other for other in of_groups if other is not None]
         if len(between_groups) == len(others):
-            waiting, times = _group_by_group(compute_by_step, last_cycles, first, between_groups)
-            if step > 1:
-                at_ends = waiting
-                waiting = np.zeros(by_cycle.shape)
-                waiting[last_cycles] = at_ends
-            return np.moveaxis(waiting, 0, -1), times
-    waiting = np.zeros(by_cycle.shape)  # [cycle, ..., rank]
-    times = np.zeros(compute.shape[:-1])
-    for s, computed in zip(last_cycles, compute_by_step, strict=True):
+            return _group_by_group(compute, last_cycles, first, between_groups, waiting)
+    times = np.zeros(compute.shape[1:])
+    last = last_cycles[-1]
+    for s, computed, waited in zip(last_cycles, compute, waiting, strict=True):
         arrived = times + computed
         times = arrived
         for meeting in meetings:
-            if (s + 1) % meeting.lane.period == 0 or s == cycles - 1:
-                times = meeting.end_window(times, drain=s == cycles - 1)
-        np.subtract(times, arrived, out=waiting[s])
-    return np.moveaxis(waiting, 0, -1), times
+            if (s + 1) % meeting.lane.period == 0 or s == last:
+                times = meeting.end_window(times, drain=s == last)
+        np.subtract(times, arrived, out=waited)
+    return times
 
 
 def _sums_of_steps(by_cycle: np.ndarray, step: int) -> np.ndarray:
@@ -244,8 +268,12 @@ def _sums_of_steps(by_cycle: np.ndarray, step: int) -> np.ndarray:
 
 
 def _group_by_group(
-    compute: np.ndarray, last_cycles: list[int], first: _Meeting, others: list[_Meeting]
-) -> tuple[np.ndarray, np.ndarray]:
+    compute: np.ndarray,
+    last_cycles: list[int],
+    first: _Meeting,
+    others: list[_Meeting],
+    waiting: np.ndarray,
+) -> np.ndarray:
     """The recursion where the ranks of a lane meet at the end of each step, and so go on together:
     only the slowest one of each group counts.
 
@@ -254,12 +282,11 @@ def _group_by_group(
         last_cycles: the last cycle of each step.
         first: the lane whose ranks meet in each step, before others do.
         others: the other lanes, between groups of the first one.
+        waiting: takes the waiting with exchanges at the end of each step, [step, ..., rank].
 
     Returns:
-        Waiting with exchanges at the end of each step [step, ..., rank], and when ranks end
-        [..., rank].
+        When ranks end, [..., rank].
     """
-    waiting = np.empty(compute.shape)
     times = np.zeros((*compute.shape[1:-1], first.groups))
     at_once = max(1, TIMES_IN_CACHE // max(1, compute[0].size))
     for begin in range(0, len(compute), at_once):
@@ -273,9 +300,9 @@ def _group_by_group(
                 if (s + 1) % meeting.lane.period == 0 or s == last_cycles[-1]:
                     times = meeting.end_window(times, drain=s == last_cycles[-1])
             took.append(times - began)
-        np.take(took, first.place, axis=-1, out=waiting[part], mode="clip")
-        waiting[part] -= compute[part]
-    return waiting, times.take(first.place, axis=-1)
+        of_ranks = np.take(took, first.place, axis=-1, mode="clip")
+        np.subtract(of_ranks, compute[part], out=waiting[part])
+    return times.take(first.place, axis=-1)
 
 
 class RecordedLane(Protocol):

@@ -13,7 +13,7 @@ of each run, MAX_AT_ONCE side by side.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +69,9 @@ class Distribution(NamedTuple):
         np.maximum(place, 0, out=place)
         whole = place.astype(np.intp)
         place -= whole
-        place *= self.slope.take(whole, mode="clip")  # 0 at the last entry, and so beyond it
-        place += self.below.take(whole, mode="clip")
+        entry = self.slope.take(whole, mode="clip")  # 0 at the last one, and so beyond it
+        place *= entry
+        place += self.below.take(whole, mode="clip", out=entry)
         return place
 
 
@@ -165,19 +166,20 @@ def _lockstep(groups: Sequence[SimilarRanks], window: int) -> float:
     cycles.
     """
     ends = []
-    for group in groups:
-        sd = np.hypot(_window_sd(group.jitter, window), group.jitter.node_spread)
-        ends.append(group.mean_s.max() * _ends(group.jitter, float(sd)))
+    sds = [_window_sd(group.jitter, window) for group in groups]
+    for group, sd in zip(groups, sds, strict=True):
+        sd_of_rank = float(np.hypot(sd, group.jitter.node_spread))
+        ends.append(group.mean_s.max() * _ends(group.jitter, sd_of_rank))
     shortest, ordinary, longest = np.max(ends, axis=0)
     grid = np.linspace(shortest, ordinary, TIME_POINTS)  # of times, in s
     if longest > ordinary:  # by long cycles and slow spells
         grid = np.append(grid, np.linspace(ordinary, longest, TIME_POINTS)[1:])
     below = np.ones(len(grid))  # probability that all ranks take less
-    for group in groups:
+    for group, sd in zip(groups, sds, strict=True):
         if group.ranks_per_node > 1:
-            below *= _below_on_nodes(group, window, grid)
+            below *= _below_on_nodes(group, window, sd, grid)
         else:
-            below *= _below_alone(group, window, grid)
+            below *= _below_alone(group, window, sd, grid)
     return float(grid[-1] - np.trapezoid(below, grid))
 
 
@@ -205,15 +207,14 @@ def _rounded_means(group: SimilarRanks) -> np.ndarray:
     return rounded
 
 
-def _below_alone(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarray:
+def _below_alone(group: SimilarRanks, window: int, sd: float, grid: np.ndarray) -> np.ndarray:
     """Probability that the mean cycle of a window takes less than each time of the grid, in s, on
     all ranks, each of which is alone on its node: the deviation of the node is its own.
 
-    Ranks that are never the slowest do not count.
+    Ranks that are never the slowest do not count. `sd`: of the mean cycle, nodes apart.
     """
     jitter = group.jitter
-    sd = float(np.hypot(_window_sd(jitter, window), jitter.node_spread))
-    distribution = _distribution(jitter, window, sd)
+    distribution = _distribution(jitter, window, float(np.hypot(sd, jitter.node_spread)))
     means = _rounded_means(group)
     may_be_slowest = means * distribution.x[-1] > grid[0]
     means, counts = np.unique(means[may_be_slowest], return_counts=True)
@@ -223,44 +224,40 @@ def _below_alone(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarr
     return np.asarray(below.prod(axis=0))
 
 
-def _below_on_nodes(group: SimilarRanks, window: int, grid: np.ndarray) -> np.ndarray:
+def _below_on_nodes(group: SimilarRanks, window: int, sd: float, grid: np.ndarray) -> np.ndarray:
     """The same where ranks of a node share its deviation, over which the quadrature goes."""
-    from scipy import special
-
     jitter = group.jitter
     level = np.ones(1)
     share = np.ones(1)  # of the nodes that have a level
     if jitter.node_spread:
         normal = np.linspace(-BEYOND / 2, BEYOND / 2, NODE_LEVELS)
         level = jitter.level(normal)
-        share = special.softmax(-(normal**2) / 2)
-    distribution = _distribution(jitter, window, _window_sd(jitter, window))
+        density = np.exp(-(normal**2) / 2)
+        share = density / density.sum()
+    distribution = _distribution(jitter, window, sd)
     means = _rounded_means(group)
     may_be_slowest = means * level.max() * distribution.x[-1] > grid[0]
     per_node = group.ranks_per_node
     on_nodes = np.zeros((-(-len(means) // per_node), per_node))  # 0: never the slowest, or nobody
     on_nodes.flat[: len(means)] = np.where(may_be_slowest, means, 0.0)
-    nodes, counts = np.unique(np.sort(on_nodes, axis=1), axis=0, return_counts=True)
+    alike = Counter(map(tuple, np.sort(on_nodes, axis=1).tolist()))  # nodes with the same ranks
+    slowest_first = sorted(alike.items(), key=lambda item: (-item[0][-1], item[0]))
     below_of_mean: dict[float, np.ndarray] = {}  # [level, time] each
     of_all = np.ones(len(grid))
     times = grid  # those that are not impossible already: the last ones of the grid
-    slowest_first = np.argsort(-nodes.max(axis=1), kind="stable")
-    for node, count in zip(
-        nodes[slowest_first].tolist(), counts[slowest_first].tolist(), strict=True
-    ):
-        ranks_by_mean = Counter(mean for mean in node if mean)
-        if not ranks_by_mean:
-            continue
-        below_of_node = np.ones((len(level), len(times)))
-        for mean, ranks_alike in ranks_by_mean.items():
+    for node, count in slowest_first:
+        below_of_ranks = []
+        for mean, ranks_alike in Counter(node).items():
+            if not mean:
+                continue
             if mean not in below_of_mean:
                 below_of_mean[mean] = distribution.at(times, mean * level[:, None])
             below = below_of_mean[mean][:, -len(times) :]
-            if ranks_alike > 1:
-                below = below**ranks_alike
-            below_of_node *= below
-        of_all[-len(times) :] *= (share @ below_of_node) ** count
-        times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
+            below_of_ranks.append(below**ranks_alike if ranks_alike > 1 else below)
+        if below_of_ranks:
+            below_of_node = reduce(np.multiply, below_of_ranks)
+            of_all[-len(times) :] *= (share @ below_of_node) ** count
+            times = grid[np.searchsorted(of_all, IMPOSSIBLE) :]
     of_all[: -len(times)] = 0.0
     return of_all
 

@@ -22,7 +22,6 @@ from typing import Any, cast
 import matplotlib
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
@@ -234,6 +233,8 @@ def bars(
     long = long.assign(part=long["part"].map(heads))
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
+        import seaborn as sns  # with scipy.stats, half of the time to import of a report
+
         labels = list(dict.fromkeys(part[row]))
         wrapped = {label: _on_lines(label) for label in labels}
         part = part.assign(**{row: pd.Categorical(part[row].map(wrapped), list(wrapped.values()))})
@@ -619,6 +620,8 @@ def histogram(
     limits = frame[x].min(), frame[x].quantile(clip)
 
     def draw(axes: Axes, part: pd.DataFrame, value: object) -> None:
+        import seaborn as sns
+
         sns.histplot(
             part,
             x=x,

@@ -517,29 +517,38 @@ def _measure(
     stream: TextIO | None,
     length_is_given: bool = False,
 ) -> SweepOutcome:
-    """Has Snakemake measure what is missing."""
+    """Has Snakemake measure what is missing; where nothing is, only the plan is written."""
     missing = _Missing(runs, results)
-    complaints = []
+    complaints: list[str] = []
     with Progress(missing.entries, missing.done, missing.expected, stream) as progress:
         progress.say(f"{experiment.name}: {missing}")
         for sentence in remarks(runs):
             progress.say(sentence)
         if missing.too_short and not length_is_given:
             progress.say(missing.too_short)
-        status = _snakemake(results, progress)
-        by_others = [run_id for run_id in progress.pending if results.measured(run_id)]
-        for run_id in by_others:
-            progress.finish(run_id, "done")
         if progress.pending:
-            number = counted(len(progress.pending), "run")
-            printed = results.workflow_log.read_text(errors="replace")
-            reason = last_line(printed) or why_failed("", status)
-            complaints.append(
-                f"{number} not carried out, see {results.workflow_log}: {reason}"
-                f" (exit status {status} of Snakemake)"
-            )
+            complaints = _carry_out(results, progress)
+        else:
+            plan(experiment, runs, results)
         progress.say("collecting the results")
     return SweepOutcome(results, len(runs), progress.failed, complaints)
+
+
+def _carry_out(results: Results, progress: Progress) -> list[str]:
+    """Has Snakemake carry out what is pending; returns complaints about what it left out."""
+    status = _snakemake(results, progress)
+    by_others = [run_id for run_id in progress.pending if results.measured(run_id)]
+    for run_id in by_others:
+        progress.finish(run_id, "done")
+    if not progress.pending:
+        return []
+    number = counted(len(progress.pending), "run")
+    printed = results.workflow_log.read_text(errors="replace")
+    reason = last_line(printed) or why_failed("", status)
+    return [
+        f"{number} not carried out, see {results.workflow_log}: {reason}"
+        f" (exit status {status} of Snakemake)"
+    ]
 
 
 def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:
