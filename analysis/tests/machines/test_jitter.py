@@ -141,9 +141,10 @@ def test_ranks_side_by_side_are_as_probably_in_time_as_one_by_one(seed):
     jitter = replace(JITTERS["all"], node_spread=0.02)
     means = random.choice(random.uniform(0.5, 1.0, 7), 20)
     grid = np.linspace(0.9, 3.0, 50)
-    together = meeting._below_alone(meeting.SimilarRanks(means, jitter), 5, grid)
+    sd = meeting._window_sd(jitter, 5)
+    together = meeting._below_alone(meeting.SimilarRanks(means, jitter), 5, sd, grid)
     one_by_one = np.ones(len(grid))
     for mean in meeting._rounded_means(meeting.SimilarRanks(means, jitter)):
-        sd = np.hypot(meeting._window_sd(jitter, 5), 0.02)
-        one_by_one *= meeting._distribution(jitter, 5, float(sd)).at(grid, mean)
+        sd_of_rank = float(np.hypot(sd, 0.02))
+        one_by_one *= meeting._distribution(jitter, 5, sd_of_rank).at(grid, mean)
     np.testing.assert_allclose(together, one_by_one, rtol=1e-12)
