@@ -395,9 +395,7 @@ def _slowest(
     changed[[spell.row for spell in slow_spells]] = True
     if not named and changed[latest]:
         named.add(latest)
-    if (
-        len(named) == run.ranks
-    ):  # each by one reading; there is nobody left whom they are slower than
+    if len(named) == run.ranks:  # nobody is left whom they could be slower than
         named = as_measured or {latest}
     levels = measured if named <= as_measured | {latest} else calm
     slow = sorted(named or {latest}, key=lambda rank: -levels.value[rank])
