@@ -740,6 +740,15 @@ def _sd_with_tails(sd: float, number: float) -> float:
     return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
 
 
+class Doubt(NamedTuple):
+    """How far off the expected effect of a machine would be if what its profile does not state were
+    that of others: as log SDs towards shorter and towards longer times.
+    """
+
+    faster: float
+    slower: float
+
+
 @dataclass(frozen=True)
 class OfferedMachines:
     """What is expected of machines of which no run is published.
@@ -765,12 +774,11 @@ class OfferedMachines:
         sd, _ = self.spread.of(key, run.program)
         return sd * self._wider(key, run)
 
-    def doubt(self, key: Key, run: PublishedRun) -> float:
-        """Log SD of an effect for what the profile of the machine does not state: how far off it
-        would be if it were like others in that.
-        """
+    def doubt(self, key: Key, run: PublishedRun) -> "Doubt":
+        """Log SDs of an effect for what the profile of the machine does not state."""
         _, doubt = _expected(key, run, self.measured, self.known)
-        return doubt * self._wider(key, run)
+        wider = self._wider(key, run)
+        return Doubt(wider * doubt.faster, wider * doubt.slower)
 
     def _wider(self, key: Key, run: PublishedRun) -> float:
         """Factor of both: the less is stated and the fewer effects are known, the wider."""
@@ -782,7 +790,7 @@ class OfferedMachines:
         sds: dict[Key, float] = {}
         for run in runs:
             for key in self.unknown(run):
-                sd = float(np.hypot(self.sd(key, run), self.doubt(key, run)))
+                sd = float(np.hypot(self.sd(key, run), max(self.doubt(key, run))))
                 sds[key] = max(sds.get(key, 0.0), sd)
         return sds
 
@@ -820,8 +828,9 @@ def _machine_draws(
                 named = key._replace(name=run.machine.node_as)
             drawn = offers.sd(key, run) * _normal(recorder, *named)
             doubt = offers.doubt(key, run)
-            if doubt:
-                drawn = drawn + doubt * _normal(recorder, *_left_open(key, run))
+            if any(doubt):
+                normal = _normal(recorder, *_left_open(key, run))
+                drawn = drawn + normal * np.where(normal < 0, doubt.faster, doubt.slower)
         logs[PARTS.index(key.part)] += weight * drawn
     return logs + offers.expected(run)[:, None]
 
@@ -863,17 +872,17 @@ def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Dr
 
 def _expected(
     key: Key, run: PublishedRun, measured: Iterable[PublishedMachine], state: State
-) -> tuple[float, float]:
+) -> tuple[float, Doubt]:
     """Expectation of the effect of the machine of a run, from those of machines with like data
-    (likeness.py); and how far off it would be if what its profile does not state were that of one
-    of them.
+    (likeness.py); and the doubt about it.
 
     Of faster machines that it is as good as, the fastest counts; of slower ones that it is no
     better than, the slowest: then better data never make it slower. Nor is it slower than a machine
     that it is as good as in everything, or faster than one that it is nowhere better than: one with
     the same data has the same effect.
     """
-    faster, slower, doubt = 0.0, 0.0, 0.0
+    faster, slower = 0.0, 0.0
+    doubt_faster, doubt_slower = 0.0, 0.0
     least, most = -math.inf, math.inf
     machine = run.machine
     of_possible_twins = []
@@ -885,7 +894,8 @@ def _expected(
         share, in_doubt = likeness(key.part, machine, other, slow=mean > 0, nodes=run.nodes)
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
-        doubt = max(doubt, in_doubt * abs(mean))
+        doubt_faster = max(doubt_faster, in_doubt * -mean)
+        doubt_slower = max(doubt_slower, in_doubt * mean)
         if is_as_good(machine, other, run.nodes):
             most = min(most, mean)
         if is_as_good(other, machine, run.nodes):
@@ -894,8 +904,10 @@ def _expected(
             of_possible_twins.append(mean)
     expected = float(np.clip(faster + slower, min(least, most), max(least, most)))
     if least >= most:  # the same data as one, or as several that differ in what data do not say
-        return expected, (least - most) / 2
-    return expected, max([doubt, *(abs(mean - expected) for mean in of_possible_twins)])
+        return expected, Doubt((least - most) / 2, (least - most) / 2)
+    doubt_faster = max([doubt_faster, *(expected - mean for mean in of_possible_twins)])
+    doubt_slower = max([doubt_slower, *(mean - expected for mean in of_possible_twins)])
+    return expected, Doubt(doubt_faster, doubt_slower)
 
 
 def _growth_draws(

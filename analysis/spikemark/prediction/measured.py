@@ -58,9 +58,9 @@ def _complain(run: DryRun, field: str, asked: object, measured: object) -> None:
     measured_text = short_repr(measured)
     if len(asked_text) + len(measured_text) < MAX_CHARACTERS:
         subject = f"{field}={asked_text}"
-        has = f" has {measured_text}"
+        expected = f"{measured_text}, as in the dry run in {run.path}"
     else:
         subject = f"{field}: another value"
-        has = ""
-    message = f"{subject}; expected that of the dry run in {run.path},{has} or another dry run"
+        expected = f"that of the dry run in {run.path}"
+    message = f"NETWORK: {subject}; expected {expected}, or another dry run"
     raise BadInput(message, field=field)
