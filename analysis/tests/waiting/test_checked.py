@@ -100,7 +100,7 @@ def test_intervals_hold_planted_truth(name, capsys):
 NETWORKS = {"equal areas": {}, "areas of unequal sizes": {"size_cv": 0.2}}
 NEURONS = {
     "run": 40,
-    "full": 10_000,
+    "full": 15_000,
 }  # per area: of the network that runs, and of that whose times it takes
 CYCLES_OF = {8: 2000, 64: 300}  # by ranks; messages make many ranks dear, which need fewer cycles
 SMALL, SIMULATED = (
