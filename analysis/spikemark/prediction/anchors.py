@@ -743,6 +743,9 @@ def _sd_with_tails(sd: float, number: float) -> float:
 class Doubt(NamedTuple):
     """How far off the expected effect of a machine would be if what its profile does not state were
     that of others: as log SDs towards shorter and towards longer times.
+
+    Nothing that is left open makes it faster than the fastest of those that it may be like. Slower
+    than the slowest it may be, since a value that is not stated is seldom a good one.
     """
 
     faster: float
@@ -895,7 +898,7 @@ def _expected(
         faster = min(faster, share * mean)
         slower = max(slower, share * mean)
         doubt_faster = max(doubt_faster, in_doubt * -mean)
-        doubt_slower = max(doubt_slower, in_doubt * mean)
+        doubt_slower = max(doubt_slower, in_doubt * abs(mean))
         if is_as_good(machine, other, run.nodes):
             most = min(most, mean)
         if is_as_good(other, machine, run.nodes):
@@ -906,7 +909,7 @@ def _expected(
     if least >= most:  # the same data as one, or as several that differ in what data do not say
         return expected, Doubt((least - most) / 2, (least - most) / 2)
     doubt_faster = max([doubt_faster, *(expected - mean for mean in of_possible_twins)])
-    doubt_slower = max([doubt_slower, *(mean - expected for mean in of_possible_twins)])
+    doubt_slower = max([doubt_slower, *(abs(mean - expected) for mean in of_possible_twins)])
     return expected, Doubt(doubt_faster, doubt_slower)
 
 
