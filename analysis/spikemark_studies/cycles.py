@@ -21,7 +21,15 @@ from spikemark.models.exchange_times import WORD_BYTES
 from spikemark.models.jitter import Jitter, Noise
 from spikemark.models.loggp import Traffic
 from spikemark.network.presets import mam, mam_benchmark
-from spikemark.prediction import anchors, performance, points, program_costs, question
+from spikemark.prediction import (
+    effects,
+    evidence,
+    performance,
+    points,
+    program_costs,
+    question,
+    spread_fit,
+)
 from spikemark.prediction.draws import Z95
 from spikemark.prediction.layout import AnyMachine, MachineLayout
 from spikemark.prediction.programs import ProductionProgram, Program, program_named
@@ -85,10 +93,10 @@ def _fitted_costs(without: tuple[str, ...], off: str, factor: float) -> np.ndarr
     The usual ones where neither is named.
     """
     if not without and not off:
-        return anchors.spreads().costs[NEST]
+        return effects.spreads().costs[NEST]
     runs = tuple(run for run in points.published() if source_of(run) not in without)
-    other_guess = anchors.OtherGuess(NEST, off, factor) if off else None
-    return anchors.fit_spreads(runs, other_guess).costs[NEST]
+    other_guess = spread_fit.OtherGuess(NEST, off, factor) if off else None
+    return spread_fit.fit_spreads(runs, other_guess).costs[NEST]
 
 
 @cache
@@ -107,7 +115,7 @@ def refitted() -> list[NestCosts]:
     sources = {source_of(run) for run in points.published() if run.program == NEST}
     costs = [NestCosts(without=(source,)) for source in sorted(sources)]
     costs.append(NestCosts(without=SOURCES_OF_AUTHORS))
-    largest = float(np.exp(Z95 * anchors.COST_SD))
+    largest = float(np.exp(Z95 * evidence.COST_SD))
     for cost in program_costs.NEST.costs:
         if cost.phase in PHASES[NEST]:
             costs += [NestCosts(off=cost.name, factor=factor) for factor in (1 / largest, largest)]

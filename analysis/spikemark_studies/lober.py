@@ -26,7 +26,7 @@ from spikemark.models.jitter import Jitter
 from spikemark.models.loggp import Traffic
 from spikemark.network.presets import cortex, mam, mam_benchmark
 from spikemark.network.presets.options import choose
-from spikemark.prediction import anchors, performance, points, question
+from spikemark.prediction import anchors, performance, points, question, spread_fit
 from spikemark.prediction.draws import Z95
 from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.programs import Program
@@ -191,7 +191,7 @@ def _kernel_on_most_over_fewest(without: tuple[str, ...] = ()) -> float:
         if run.program == NEST and is_other:
             anchored.append(run)
     asked = [replace(run, seconds=None) for run in (most, fewest[0])]
-    predicted = anchors.predicted(asked, anchored, anchors.fit_spreads(tuple(anchored)))
+    predicted = anchors.predicted(asked, anchored, spread_fit.fit_spreads(tuple(anchored)))
     return float(np.median(predicted.kernel[0] / predicted.kernel[1]))
 
 
@@ -302,7 +302,7 @@ def _predicted_communication_share() -> Quantity:
         if run.program == target.program and not is_same:
             anchored.append(run)
     asked = [replace(target, seconds=None)]
-    predicted = anchors.predicted(asked, anchored, anchors.fit_spreads(tuple(anchored)))
+    predicted = anchors.predicted(asked, anchored, spread_fit.fit_spreads(tuple(anchored)))
     exchange_s, kernel_s = predicted.exchange[0], predicted.kernel[0]
     percent = 100 * exchange_s / (exchange_s + kernel_s)
     low, middle, high = (float(value) for value in np.quantile(percent, [0.025, 0.5, 0.975]))

@@ -38,12 +38,11 @@ from spikemark.core.fields import checked
 from spikemark.core.reading import read_json, read_text
 from spikemark.prediction import (
     anchors,
-    draws,
-    growth,
-    likeness,
+    effects,
     points,
     program_costs,
     published_machine,
+    spread_fit,
 )
 from spikemark.prediction.points import EXTERNAL_HZ, POINTS, PublishedRun
 from spikemark.quantities.answer import Answer, Screen, frame_of
@@ -260,7 +259,7 @@ def _transfers_of(
         ]
         if name in decided or not candidates:
             continue
-        nearest, differences = anchors.closest(first, candidates)
+        nearest, differences = effects.closest(first, candidates)
         aspects = _aspects(first, nearest, differences)
         transfers.add(Transfer(name, nearest.series, "+".join(aspects) or "version"))
     return sorted(transfers)
@@ -378,7 +377,7 @@ def _answers(
         allowed = [run for run in runs if test.allowed(run)]
         if other_sources:
             allowed = [run for run in allowed if test.other_source(run)]
-        spreads = anchors.fit_spreads(tuple(allowed))
+        spreads = spread_fit.fit_spreads(tuple(allowed))
         targets = [test.stated(run) for run in test.targets]
         predicted = anchors.predicted(targets, test.anchor, spreads)
         low, middle, high = np.log(np.quantile(predicted.total, [0.025, 0.5, 0.975], axis=1))
@@ -558,9 +557,9 @@ def of_model_without_sources() -> Scores:
 
 def _digest() -> str:
     """A hash of the code and data that make predictions and scores."""
-    modules = [anchors, growth, likeness, points, program_costs, published_machine, draws]
-    files = [Path(__file__), *(Path(str(module.__file__)) for module in modules)]
-    files += [anchors.SPREADS, POINTS, points.NETWORKS, papers.path("transfers")]
+    of_prediction = Path(str(anchors.__file__)).parent
+    files = [Path(__file__), *sorted(of_prediction.glob("*.py"))]
+    files += [effects.SPREADS, POINTS, points.NETWORKS, papers.path("transfers")]
     content = b"".join(file.read_bytes() for file in files)
     return hashlib.sha256(content).hexdigest()[:12]
 

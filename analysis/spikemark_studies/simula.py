@@ -24,7 +24,7 @@ from spikemark.models.exchange_times import EXCHANGES
 from spikemark.models.loggp import Traffic
 from spikemark.models.node_power import NodePower, PowerReading, fitted
 from spikemark.network.presets import dpsnn
-from spikemark.prediction import anchors, performance, points
+from spikemark.prediction import anchors, evidence, performance, points, spread_fit
 from spikemark.prediction.draws import Z95
 from spikemark.prediction.layout import MachineLayout
 from spikemark.prediction.points import PublishedRun
@@ -339,7 +339,7 @@ def _predicted(
     `scaled`, `scale`: as above.
     """
     test = PredictionTest(anchor, targets, "nodes")
-    spreads = anchors.fit_spreads(tuple(run for run in points.published() if test.allowed(run)))
+    spreads = spread_fit.fit_spreads(tuple(run for run in points.published() if test.allowed(run)))
     if scaled:
         is_scaled = np.array([cost.name == scaled for cost in DPSNN.costs])
         costs = spreads.costs[DPSNN.name] + np.where(is_scaled, np.log(scale), 0.0)
@@ -700,7 +700,7 @@ def _times_as_fast(table: str, processes: int) -> StudyAnswer:
     ratios = []
     times_of_guesses_s = []
     for other_guess in _other_guesses():
-        spreads = anchors.fit_spreads(tuple(others), other_guess)
+        spreads = spread_fit.fit_spreads(tuple(others), other_guess)
         total_s = anchors.predicted([one, several], own, spreads).total
         ratios.append(_of_draws(total_s[0] / total_s[1]))
         times_of_guesses_s.append(float(np.median(total_s[1])))
@@ -715,14 +715,14 @@ def _times_as_fast(table: str, processes: int) -> StudyAnswer:
     return StudyAnswer(_over_guesses(ratios), note)
 
 
-def _other_guesses(part: str = "kernel") -> list[anchors.OtherGuess | None]:
+def _other_guesses(part: str = "kernel") -> list[spread_fit.OtherGuess | None]:
     """None for the first guesses of DPSNN's costs, and each cost of a part at either end."""
-    largest = float(np.exp(Z95 * anchors.COST_SD))
-    guesses: list[anchors.OtherGuess | None] = [None]
+    largest = float(np.exp(Z95 * evidence.COST_SD))
+    guesses: list[spread_fit.OtherGuess | None] = [None]
     for cost in DPSNN.costs:
         if cost.part == part:
             for factor in (1 / largest, largest):
-                guesses.append(anchors.OtherGuess(DPSNN.name, cost.name, factor))
+                guesses.append(spread_fit.OtherGuess(DPSNN.name, cost.name, factor))
     return guesses
 
 
@@ -757,7 +757,7 @@ def _table_1_without(runs: Runs) -> StudyAnswer:
             asked.append(run)
     anchor = tuple(run for run in others if run.program == asked[0].program)
     stated = [replace(run, seconds=None) for run in asked]
-    predicted = anchors.predicted(stated, anchor, anchors.fit_spreads(tuple(others)))
+    predicted = anchors.predicted(stated, anchor, spread_fit.fit_spreads(tuple(others)))
     columns = [
         Column("network", "network"),
         Column("processes", "processes", "given"),
@@ -914,7 +914,7 @@ def _over_guesses(ratios: list[Quantity]) -> Quantity:
 
 @cache
 def _with_either_network(
-    processes: int, other_guess: anchors.OtherGuess | None = None
+    processes: int, other_guess: spread_fit.OtherGuess | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Times with InfiniBand and with Ethernet, s per simulated s, [draw].
 
@@ -939,7 +939,7 @@ def _with_either_network(
     for run in points.published():
         if run.series not in ("SIM-T2", SERIES_WITH_ETHERNET):
             others.append(run)
-    spreads = anchors.fit_spreads(tuple(others), other_guess)
+    spreads = spread_fit.fit_spreads(tuple(others), other_guess)
     seconds = []
     for run in (infiniband[0], with_ethernet):  # a prediction is of one machine
         seconds.append(anchors.predicted([run], tuple(anchor), spreads).total[0])

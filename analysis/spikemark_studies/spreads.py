@@ -14,7 +14,7 @@ import yaml
 
 from spikemark.core import places
 from spikemark.core.yaml_file import Dumper, read_yaml
-from spikemark.prediction import anchors, points, program_costs
+from spikemark.prediction import effects, points, program_costs, spread_fit
 
 ABOUT = (
     "Written by `spikemark score --fit`; spreads: log SD of effects by part, aspect, program, and"
@@ -35,27 +35,27 @@ def fitted(mini_app: Sequence[dict[str, Any]] = ()) -> str:
         >>> sorted(yaml.safe_load(fitted()))
         ['about', 'commit', 'costs', 'date', 'mini_app', 'spreads']
     """
-    estimates = anchors.fit_spreads(points.published())
+    estimates = spread_fit.fit_spreads(points.published())
     content = {
         "about": ABOUT,
         "date": f"{datetime.date.today()}",
         "commit": places.commit(),
-        "mini_app": list(mini_app) or read_yaml(anchors.SPREADS)["mini_app"],
+        "mini_app": list(mini_app) or read_yaml(effects.SPREADS)["mini_app"],
         "spreads": _spreads(estimates),
         "costs": _costs(estimates),
     }
     return yaml.dump(content, Dumper=Dumper, sort_keys=False, width=120, default_flow_style=None)
 
 
-def _spreads(estimates: anchors.Spreads) -> dict[str, list[float]]:
+def _spreads(estimates: effects.Spreads) -> dict[str, list[float]]:
     """Log SD and number of effects by PART/ASPECT/SIMULATOR."""
     return {
-        "/".join(key): [round(sd, 3), round(effects, 1)]
-        for key, (sd, effects) in sorted(estimates.known.items())
+        "/".join(key): [round(sd, 3), round(number, 1)]
+        for key, (sd, number) in sorted(estimates.known.items())
     }
 
 
-def _costs(estimates: anchors.Spreads) -> dict[str, dict[str, float]]:
+def _costs(estimates: effects.Spreads) -> dict[str, dict[str, float]]:
     """Seconds by program and what time grows with."""
     costs: dict[str, dict[str, float]] = {}
     for program, logs in sorted(estimates.costs.items()):

@@ -16,301 +16,49 @@ of two predictions are as certain as they are.
 What anchors say of the effects is the matter of inference.py: some hundredths of a second.
 """
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spikemark.core.errors import BadInput
-from spikemark.core.yaml_file import read_yaml
 
-from . import draws, growth, inference
-from .growth import terms
-from .likeness import (
-    BETTER,
-    BETWEEN_NODES,
-    SIGN,
-    is_as_good,
-    likeness,
-    may_be,
-    unstated,
+from . import draws, growth
+from .effects import (
+    LEFT_OPEN,
+    LINKS,
+    NETWORK_OF,
+    OF_MACHINES,
+    Array,
+    Key,
+    Spreads,
+    State,
+    closest,
+    effects_of,
+    sd_with_tails,
+    spreads,
+    weight_of,
 )
+from .evidence import infer
+from .growth import terms
+from .likeness import BETWEEN_NODES, SIGN, is_as_good, likeness
+from .offered_machines import OfferedMachines
 from .points import PublishedRun, published
 from .program_costs import PARTS, PROGRAMS, find
 from .published_machine import PublishedMachine, UncertainValue
 
-Array = NDArray[np.float64]
-SPREADS = Path(__file__).with_name("spreads.yaml")
-ANCHOR_SD = 0.08  #: log SD of a run of an anchor, beyond its own: what the model of growth leaves
 SMALLEST_LOAD = 1e-3  #: of a draw on a part, in log SD; smaller ones do not count
 SMALLEST_CHANCE = 0.1  #: of being as good as a measured machine; less does not count
 SCATTER_SD = 0.05  #: smallest log SD between two runs of one configuration
-COST_SD = 0.4  #: log SD of a first guess
 #: log SD for a factor e more or less in cores than the anchor has, by part.
 GROWTH_SD = np.array([0.05, 0.35])
 OTHER_GROWTH_SD = np.array([0.2, 0.35])  #: the same of programs without costs
 RATE = np.array([0.6, 1.0])  #: growth of the parts with the rate
-
-
-class Key(NamedTuple):
-    """What identifies an effect, or in `Spreads` the effects that share a spread."""
-
-    part: str  #: of PARTS
-    aspect: str  #: of ASPECTS
-    name: str  #: such as that of a machine; in `Spreads`, the program or "any"
-
-
-ASPECTS = ("platform", "machine", "version", "network", "variant", "program")
-OF_MACHINES = ("machine", "platform")
-NETWORK_OF = "the network of {}"  #: name of an effect
-LEFT_OPEN = "{}, for what is not stated"  #: name of an effect
-LINKS = ("network", "machine")  #: what a run has to share with others to say something about them
-
-
-@cache
-def _effects(run: PublishedRun) -> tuple[Key, ...]:
-    """The effects that act on a run; of a machine, the kernel knows the processor alone."""
-    program = run.program
-    network = run.network
-    machine = run.machine
-    names = {
-        "version": f"{find(run.program).title} {run.version}".replace("/", "-"),
-        "network": f"{program}/{network.model}",
-        "variant": f"{program}/{network.model}/{network.variant}",
-        "program": program,
-    }
-    keys = []
-    for part, names_of_part in _machine_by_part(machine).items():
-        for name in names_of_part:
-            keys.append(Key(part, "machine", name))
-            if machine.platform:
-                keys.append(Key(part, "platform", name))
-    for part in PARTS:
-        keys += [Key(part, aspect, name) for aspect, name in names.items()]
-    return tuple(keys)
-
-
-def _machine_by_part(machine: PublishedMachine) -> dict[str, tuple[str, ...]]:
-    """What a machine is called in its effects: machines of one processor share the kernel's.
-
-    The exchange of an offer has an effect of its nodes and one of its network.
-    """
-    kernel = machine.processor or machine.node_as or machine.name
-    if not machine.is_offer:
-        return {"kernel": (kernel,), "exchange": (machine.name,)}
-    network = NETWORK_OF.format(machine.network_as)
-    return {"kernel": (kernel,), "exchange": (machine.node_as, network)}
-
-
-def _weight(key: Key, run: PublishedRun, costs: Array) -> float:
-    """How much of an effect acts on a run: the squares of those of nodes and network make 1.
-
-    The network's counts as much as messages on a usual network have of the exchange; the rest is
-    software, on the nodes. `costs`: log costs.
-    """
-    if not run.machine.is_offer or key.part == "kernel" or key.aspect not in OF_MACHINES:
-        return 1.0
-    share = _share_of_network(run, costs)
-    if key.name == NETWORK_OF.format(run.machine.network_as):
-        return share
-    return float((1 - share**2) ** 0.5)
-
-
-def _acting(runs: Sequence[PublishedRun], keys: Iterable[Key], costs: Array) -> Array:
-    """How much each effect acts on which part of a run, [part, run, key].
-
-    `costs`: log costs.
-    """
-    column = {key: number for number, key in enumerate(keys)}
-    act = np.zeros((len(PARTS), len(runs), len(column)))
-    for row, run in enumerate(runs):
-        for key in _effects(run):
-            if key in column:
-                act[PARTS.index(key.part), row, column[key]] = _weight(key, run, costs)
-    return act
-
-
-GUESS_WEIGHT = 2.0  #: a first guess of a spread counts as so many effects
-#: degrees of freedom of a spread beyond its effects; sums of several effects have thin tails
-FREEDOM = 12.0
-#: First guesses of the spreads of both parts.
-GUESS = {
-    "platform": (0.6, 0.8),
-    "machine": (0.4, 0.6),
-    "version": (0.18, 0.4),
-    "network": (0.25, 0.4),
-    "variant": (0.15, 0.3),
-    "program": (0.15, 0.3),
-}
-#: The same of a program that was never measured: the scale of its kernel may be anything.
-UNMEASURED = (6.0, 1.0)
-BY_SIMULATOR = ("version", "network", "variant")  #: spreads of the others are pooled
-
-
-@dataclass(frozen=True)
-class Spreads:
-    """What is known of effects and costs."""
-
-    #: Log SD and number of effects behind it, by part, aspect and program or "any"; otherwise the
-    #: guess holds.
-    known: dict[Key, tuple[float, float]] = field(default_factory=dict)
-    #: Log costs by program, [cost].
-    costs: dict[str, Array] = field(default_factory=dict)
-
-    def of(self, key: Key, program: str) -> tuple[float, float]:
-        """Log SD of an effect, and the number of effects behind it."""
-        guesses = GUESS[key.aspect]
-        if key.aspect == "program" and program not in PROGRAMS:
-            guesses = UNMEASURED
-        guess = guesses[PARTS.index(key.part)]
-        return self.known.get(_pooled(key, program), (guess, 0.0))
-
-
-def _pooled(key: Key, program: str) -> Key:
-    """Part, aspect and program of the effects whose spread is that of an effect."""
-    return key._replace(name=program if key.aspect in BY_SIMULATOR else "any")
-
-
-@cache
-def spreads() -> Spreads:
-    """The spreads that `spikemark score --fit` wrote.
-
-    Example:
-        >>> sorted(spreads().costs)
-        ['dpsnn', 'nest']
-    """
-    content = read_yaml(SPREADS)
-    by_key = {}
-    for text, (sd, number) in content["spreads"].items():
-        by_key[Key(*text.split("/"))] = (sd, number)
-    costs = {
-        program: np.log(list(by_name.values())) for program, by_name in content["costs"].items()
-    }
-    return Spreads(by_key, costs)
-
-
-class State(NamedTuple):
-    """What runs say."""
-
-    keys: Sequence[Key]  #: of the effects
-    mean: Array  #: of the effects, [key]
-    covariance: Array  #: [key, key]
-    costs: Array  #: log costs, [cost]
-
-
-def _infer(
-    runs: Sequence[PublishedRun],
-    spread: Spreads,
-    offers: "OfferedMachines | None" = None,
-) -> State:
-    """What measured runs of one program say of its effects (inference.py).
-
-    Args:
-        runs: the measured ones.
-        spread: what is known of effects and costs.
-        offers: what is expected of the effects of offers among the machines.
-    """
-    program = runs[0].program
-    keys = _keys_in_order(runs)
-    guesses = find(program).guesses
-    costs = spread.costs.get(program, guesses)
-    times = _measured_times(runs, keys, costs, offers)
-    prior = _prior(program, keys, guesses, spread, offers.sds(runs) if offers else {})
-    begin = _start(program, keys, costs, times)
-    return _state(keys, inference.posterior(times, prior, begin, free=len(keys)))
-
-
-def _state(keys: Sequence[Key], posterior: inference.Posterior) -> State:
-    """What a posterior says of the effects, and of the costs."""
-    effects = len(keys)
-    return State(
-        keys,
-        mean=posterior.mode[:effects],
-        covariance=posterior.covariance[:effects, :effects],
-        costs=posterior.mode[effects:],
-    )
-
-
-def _guessed_costs(program: str, other: "OtherGuess | None") -> Array:
-    """First guesses of the log costs of a program, [cost]; one of them may be another one."""
-    costs = find(program)
-    guesses = costs.guesses.copy()
-    if other is not None and other.program == program:
-        names = [cost.name for cost in costs.costs]
-        guesses[names.index(other.cost)] += np.log(other.factor)
-    return guesses
-
-
-def _measured_times(
-    runs: Sequence[PublishedRun],
-    keys: Sequence[Key],
-    costs: Array,
-    offers: "OfferedMachines | None",
-) -> inference.MeasuredTimes:
-    """Measured runs, and what their times are made of; `costs`: log costs."""
-    expected = np.zeros((len(PARTS), len(runs)))
-    if offers is not None:
-        expected = np.array([offers.expected(run) for run in runs]).T
-    part_of_run = np.array([run.part for run in runs])
-    holds_all = part_of_run == ""
-    return inference.MeasuredTimes(
-        log_seconds=np.log(np.array([run.seconds for run in runs], dtype=float)),
-        weights=1 / (ANCHOR_SD**2 + np.square([run.sd for run in runs])),
-        counts=np.array([terms(run) for run in runs]),
-        of_part=find(runs[0].program).of_part,
-        acting=_acting(runs, keys, costs),
-        expected=expected,
-        in_seconds=np.array([holds_all | (part_of_run == part) for part in PARTS]),
-    )
-
-
-def _prior(
-    program: str,
-    keys: Sequence[Key],
-    guesses: Array,
-    spread: Spreads,
-    of_offers: Mapping[Key, float],
-) -> inference.Prior:
-    """Effects are 0 within their spreads, log costs their guesses within COST_SD; `of_offers`: the
-    log SDs of effects of offers.
-    """
-    sds = []
-    for key in keys:
-        usual, _ = spread.of(key, program)
-        sds.append(of_offers.get(key, usual))
-    return inference.Prior(
-        mean=np.append(np.zeros(len(keys)), guesses),
-        sd=np.append(sds, np.full(len(guesses), COST_SD)),
-    )
-
-
-def _start(
-    program: str, keys: Sequence[Key], costs: Array, times: inference.MeasuredTimes
-) -> Array:
-    """Effects of 0 and log costs, to begin with; for a program that was never fitted, all time is
-    in the kernel.
-    """
-    effects = np.zeros(len(keys))
-    if program not in PROGRAMS:
-        kernel_s = times.counts @ (np.exp(costs) * times.of_part[PARTS.index("kernel")])
-        whole = keys.index(Key("kernel", "program", program))
-        effects[whole] = np.median(times.log_seconds - np.log(kernel_s))
-    return np.append(effects, costs)
-
-
-def _keys_in_order(runs: Sequence[PublishedRun]) -> list[Key]:
-    """The effects of runs, by aspect, name and part."""
-    keys: set[Key] = set()
-    for run in runs:
-        keys.update(_effects(run))
-    return sorted(keys, key=lambda key: (ASPECTS.index(key.aspect), key.name, key.part))
 
 
 def parts(run: PublishedRun, costs: Array) -> Array:
@@ -360,8 +108,9 @@ def _open_values(
 def _drawn_parts(
     run: PublishedRun, costs: Array, recorder: draws.Recorder, absorbed: frozenset[str]
 ) -> Array:
-    """The same with draws of what is not known of the machine, [part, draw]; `absorbed`: see
-    `_drawn_machine`.
+    """Seconds of the parts (`parts`) with draws of what is not known of the machine, [part, draw].
+
+    `absorbed`: see `_drawn_machine`.
     """
     counts = growth.counts(_drawn_machine(run, recorder, absorbed))
     cost_s = [
@@ -469,20 +218,20 @@ def beyond_data(run: PublishedRun, own: Sequence[PublishedRun] = ()) -> dict[str
     anchors = [other for other in (*published(), *own) if other.program == run.program]
     offers, state = _inferred(anchors, spreads())
     logs = offers.expected(run)
-    for key in _effects(run):
+    for key in effects_of(run):
         if key.aspect not in OF_MACHINES:
             continue
         if key not in state.keys:
             return {}
         mean = state.mean[state.keys.index(key)]
-        logs[PARTS.index(key.part)] += _weight(key, run, state.costs) * mean
+        logs[PARTS.index(key.part)] += weight_of(key, run, state.costs) * mean
     return dict(zip(PARTS, np.exp(logs).tolist(), strict=True))
 
 
 def _linked(target: PublishedRun, runs: Iterable[PublishedRun]) -> bool:
     """Whether the network or the machine of a run is that of another."""
-    links = {key for key in _effects(target) if key.aspect in LINKS}
-    return any(not links.isdisjoint(_effects(run)) for run in runs)
+    links = {key for key in effects_of(target) if key.aspect in LINKS}
+    return any(not links.isdisjoint(effects_of(run)) for run in runs)
 
 
 def _newest(runs: Iterable[PublishedRun]) -> str:
@@ -580,7 +329,7 @@ class StartingPoint(NamedTuple):
     """What a prediction starts from."""
 
     anchors: Sequence[PublishedRun]
-    offers: "OfferedMachines"
+    offers: OfferedMachines
     state: State  #: what the anchors say
     absorbed: frozenset[str]  #: see _drawn_machine
 
@@ -661,21 +410,21 @@ def _scatter(run: PublishedRun, recorder: draws.Recorder) -> draws.Draws:
     return factor
 
 
-def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> "tuple[OfferedMachines, State]":
+def _inferred(anchors: Sequence[PublishedRun], spread: Spreads) -> tuple[OfferedMachines, State]:
     """What published runs say, and what all anchors do."""
     if spread is spreads():
         return _inferred_once(tuple(anchors))
     others = [run for run in anchors if not run.machine.is_offer]
-    known = _infer(others, spread) if others else _nothing(anchors[0].program, spread)
+    known = infer(others, spread) if others else _nothing(anchors[0].program, spread)
     offers = OfferedMachines(known, frozenset(run.machine for run in others), spread)
     if len(others) == len(anchors):
         return offers, known
-    return offers, _infer(anchors, spread, offers=offers)
+    return offers, infer(anchors, spread, offers=offers)
 
 
 @lru_cache(maxsize=8)
-def _inferred_once(anchors: tuple[PublishedRun, ...]) -> "tuple[OfferedMachines, State]":
-    """The same by the fitted spreads: all machines and options of a question share it."""
+def _inferred_once(anchors: tuple[PublishedRun, ...]) -> tuple[OfferedMachines, State]:
+    """The same by the fitted spreads, once for all machines and options of a question."""
     return _inferred(anchors, replace(spreads()))
 
 
@@ -698,7 +447,7 @@ def _shared_effects(
     They are drawn together, as their errors depend on each other. Their order is that of the
     anchors' effects, so that other targets have the same draws.
     """
-    of_target = _effects(target)
+    of_target = effects_of(target)
     columns = np.array([n for n, key in enumerate(state.keys) if key in of_target], dtype=np.intp)
     effects = {}
     for key, drawn in _shared_draws(state, columns).items():
@@ -720,90 +469,17 @@ def _effect_draws(
     `effects`: those that the anchors share with it.
     """
     logs = np.zeros((len(PARTS), draws.N))
-    for key in _effects(target):
+    for key in effects_of(target):
         if key.aspect in OF_MACHINES:
             continue
         if key in effects:
             logs[PARTS.index(key.part)] += effects[key]
         else:
-            sd = _sd_with_tails(*spread.of(key, target.program))
+            sd = sd_with_tails(*spread.of(key, target.program))
             logs[PARTS.index(key.part)] += sd * _normal(recorder, *key)
     rate = _normal(recorder, "total", "rate", target.network.name)
     logs += RATE[:, None] * target.network.rate_sd * rate
     return logs
-
-
-def _sd_with_tails(sd: float, number: float) -> float:
-    """The spread of an effect, wider by Student's t where few effects are known."""
-    from scipy import special
-
-    return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
-
-
-class Doubt(NamedTuple):
-    """How far off the expected effect of a machine would be if what its profile does not state were
-    that of others: as log SDs towards shorter and towards longer times.
-
-    Nothing that is left open makes it faster than the fastest of those that it may be like. Slower
-    than the slowest it may be, since a value that is not stated is seldom a good one.
-    """
-
-    faster: float
-    slower: float
-
-
-@dataclass(frozen=True)
-class OfferedMachines:
-    """What is expected of machines of which no run is published.
-
-    Such a machine is expected to have the effect of one with like data (likeness.py). What is left
-    is an error of its nodes, in the exchange also one of its network: so two offers of the same
-    nodes share what is not known of these, and a network on which little depends decides little.
-    The doubt for what profiles do not state of networks is alike on all offers: of two that leave
-    the same open, only what they state decides; beside one that states it, all of it counts.
-    """
-
-    known: State  #: what published runs say
-    measured: frozenset[PublishedMachine]  #: the machines of these
-    spread: Spreads
-
-    def unknown(self, run: PublishedRun) -> set[Key]:
-        """The effects of the machine of a run that no published run informs."""
-        of_machine = {key for key in _effects(run) if key.aspect in OF_MACHINES}
-        return of_machine.difference(self.known.keys)
-
-    def sd(self, key: Key, run: PublishedRun) -> float:
-        """Log SD of an effect of the machine of a run, beside its doubt."""
-        sd, _ = self.spread.of(key, run.program)
-        return sd * self._wider(key, run)
-
-    def doubt(self, key: Key, run: PublishedRun) -> "Doubt":
-        """Log SDs of an effect for what the profile of the machine does not state."""
-        _, doubt = _expected(key, run, self.measured, self.known)
-        wider = self._wider(key, run)
-        return Doubt(wider * doubt.faster, wider * doubt.slower)
-
-    def _wider(self, key: Key, run: PublishedRun) -> float:
-        """Factor of both: the less is stated and the fewer effects are known, the wider."""
-        _, number = self.spread.of(key, run.program)
-        return _sd_with_tails(unstated(key.part, run.machine, run.nodes), number)
-
-    def sds(self, runs: Iterable[PublishedRun]) -> dict[Key, float]:
-        """The same of all effects of the machines of runs that no published run informs."""
-        sds: dict[Key, float] = {}
-        for run in runs:
-            for key in self.unknown(run):
-                sd = float(np.hypot(self.sd(key, run), max(self.doubt(key, run))))
-                sds[key] = max(sds.get(key, 0.0), sd)
-        return sds
-
-    def expected(self, run: PublishedRun) -> Array:
-        """What a machine like others is expected to add to log A and log B of a run, [part]."""
-        logs = np.zeros(len(PARTS))
-        for part, aspect in {(key.part, key.aspect) for key in self.unknown(run)}:
-            expected, _ = _expected(Key(part, aspect, ""), run, self.measured, self.known)
-            logs[PARTS.index(part)] += expected
-        return logs
 
 
 def _machine_draws(
@@ -817,10 +493,10 @@ def _machine_draws(
     `effects`: those that anchors inform.
     """
     logs = np.zeros((len(PARTS), draws.N))
-    for key in _effects(run):
+    for key in effects_of(run):
         if key.aspect not in OF_MACHINES:
             continue
-        weight = _weight(key, run, offers.known.costs)
+        weight = weight_of(key, run, offers.known.costs)
         if not weight:
             continue
         if key in effects:
@@ -846,18 +522,6 @@ def _left_open(key: Key, run: PublishedRun) -> Key:
     return key._replace(name=LEFT_OPEN.format(whose))
 
 
-def _share_of_network(run: PublishedRun, costs: Array) -> float:
-    """Share of the exchange that messages between nodes would take on a usual network."""
-    if run.nodes == 1:
-        return 0.0
-    usual = {name: getattr(PublishedMachine, name) for name in BETTER["exchange"]}
-    counts = terms(replace(run, machine=replace(run.machine, **usual)))
-    seconds = counts * np.exp(costs)
-    of_exchange = [cost.part == "exchange" for cost in find(run.program).costs]
-    on_network = [cost.part == "exchange" and not cost.phase for cost in find(run.program).costs]
-    return float(seconds[on_network].sum() / seconds[of_exchange].sum())
-
-
 def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Draws]:
     """Draws of what is left to know of some effects, by their keys.
 
@@ -871,46 +535,6 @@ def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Dr
         name = "/".join(("error", *state.keys[number]))
         drawn += root[:, number, None] * draws.normal(name)
     return {state.keys[column]: row for column, row in zip(columns.tolist(), drawn, strict=True)}
-
-
-def _expected(
-    key: Key, run: PublishedRun, measured: Iterable[PublishedMachine], state: State
-) -> tuple[float, Doubt]:
-    """Expectation of the effect of the machine of a run, from those of machines with like data
-    (likeness.py); and the doubt about it.
-
-    Of faster machines that it is as good as, the fastest counts; of slower ones that it is no
-    better than, the slowest: then better data never make it slower. Nor is it slower than a machine
-    that it is as good as in everything, or faster than one that it is nowhere better than: one with
-    the same data has the same effect.
-    """
-    faster, slower = 0.0, 0.0
-    doubt_faster, doubt_slower = 0.0, 0.0
-    least, most = -math.inf, math.inf
-    machine = run.machine
-    of_possible_twins = []
-    for other in measured:
-        other_key = key._replace(name=_machine_by_part(other)[key.part][0])
-        if other_key not in state.keys:
-            continue
-        mean = float(state.mean[state.keys.index(other_key)])
-        share, in_doubt = likeness(key.part, machine, other, slow=mean > 0, nodes=run.nodes)
-        faster = min(faster, share * mean)
-        slower = max(slower, share * mean)
-        doubt_faster = max(doubt_faster, in_doubt * -mean)
-        doubt_slower = max(doubt_slower, in_doubt * abs(mean))
-        if is_as_good(machine, other, run.nodes):
-            most = min(most, mean)
-        if is_as_good(other, machine, run.nodes):
-            least = max(least, mean)
-        if may_be(machine, other, run.nodes):
-            of_possible_twins.append(mean)
-    expected = float(np.clip(faster + slower, min(least, most), max(least, most)))
-    if least >= most:  # the same data as one, or as several that differ in what data do not say
-        return expected, Doubt((least - most) / 2, (least - most) / 2)
-    doubt_faster = max([doubt_faster, *(expected - mean for mean in of_possible_twins)])
-    doubt_slower = max([doubt_slower, *(abs(mean - expected) for mean in of_possible_twins)])
-    return expected, Doubt(doubt_faster, doubt_slower)
 
 
 def _growth_draws(
@@ -941,156 +565,3 @@ def _growth_draws(
         for part, sd in zip(PARTS, growth_sd, strict=True)
     ]
     return np.array(rows)
-
-
-#: How far an effect that differs takes a measured run from the target.
-DISTANCE = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "program": 9}
-
-
-def closest(
-    target: PublishedRun, anchors: Iterable[PublishedRun]
-) -> tuple[PublishedRun, tuple[str, ...]]:
-    """The measured run that shares most effects with the target, then the nearest number of cores;
-    and in what they differ: aspects, nodes, layout.
-
-    Example:
-        >>> from spikemark.prediction import points
-        >>> nest = [run for run in points.published() if run.program == "nest"]
-        >>> closest(nest[0], nest)[0] == nest[0]
-        True
-    """
-
-    of_target = _effects(target)
-    cores = target.cores
-
-    def distance(run: PublishedRun) -> tuple[float, float, float]:
-        by_effects = sum(DISTANCE[aspect] for aspect in _aspects_apart(of_target, run))
-        return by_effects, abs(np.log(run.cores / cores)), run.sd
-
-    near = min(anchors, key=distance)
-    apart = set(_aspects_apart(of_target, near)) - {"platform"}
-    if "network" in apart:
-        apart.discard("variant")
-    differs = [aspect for aspect in ASPECTS if aspect in apart]
-    if near.nodes != target.nodes:
-        differs.append("nodes")
-    same_ranks = near.ranks / near.nodes == target.ranks / target.nodes
-    if not same_ranks or near.threads != target.threads:
-        differs.append("layout")
-    return near, tuple(differs)
-
-
-def _aspects_apart(of_target: tuple[Key, ...], run: PublishedRun) -> list[str]:
-    """The aspects of the effects that act on a target and not on another run."""
-    of_run = _effects(run)
-    return [key.aspect for key in of_target if key not in of_run]
-
-
-EM_STEPS = 25
-
-
-class OtherGuess(NamedTuple):
-    """Another first guess of a cost than that of its program."""
-
-    program: str
-    cost: str
-    factor: float  #: to the guess of the program
-
-
-@cache
-def fit_spreads(runs: tuple[PublishedRun, ...], other: OtherGuess | None = None) -> Spreads:
-    """Costs and spreads from runs, by expectation maximisation; a guess counts as GUESS_WEIGHT
-    effects.
-
-    Args:
-        runs: measured ones, of any programs.
-        other: a cost that begins from another guess.
-
-    Example:
-        >>> runs = tuple(run for run in published() if run.program == "dpsnn")
-        >>> fitted = fit_spreads(runs)
-        >>> sorted(fitted.costs)
-        ['dpsnn']
-    """
-    spread = Spreads()
-    evidence = {}
-    states: dict[str, State] = {}
-    for program in sorted({run.program for run in runs}):
-        group = _connected([run for run in runs if run.program == program])
-        guesses = _guessed_costs(program, other)
-        evidence[program] = _evidence(group, guesses)
-        keys, times = evidence[program]
-        begin = _start(program, keys, guesses, times)
-        effects = len(keys)
-        states[program] = State(keys, begin[:effects], np.zeros((effects, effects)), guesses)
-    for _ in range(EM_STEPS):
-        for program, (keys, times) in evidence.items():
-            prior = _prior(program, keys, _guessed_costs(program, other), spread, {})
-            begin = np.append(states[program].mean, states[program].costs)
-            posterior = inference.posterior(times, prior, begin, free=len(begin))
-            states[program] = _state(keys, posterior)
-        by_key = {}
-        for key, moments in _moments(states).items():
-            by_key[key] = _spread_of(moments, GUESS[key.aspect], key, spread)
-        costs = {program: state.costs for program, state in states.items()}
-        spread = Spreads(by_key, costs)
-    return spread
-
-
-def _evidence(
-    runs: Sequence[PublishedRun], costs: Array
-) -> tuple[list[Key], inference.MeasuredTimes]:
-    """The effects of runs, and their times. Raises ValueError for a run on an offer: how much its
-    effects act would follow the costs, which are not known yet.
-    """
-    on_offers = [run.machine.title for run in runs if run.machine.is_offer]
-    if on_offers:
-        raise ValueError(f"{on_offers[0]}: costs are learnt from machines with published runs")
-    keys = _keys_in_order(runs)
-    return keys, _measured_times(runs, keys, costs, offers=None)
-
-
-class Moment(NamedTuple):
-    """What a state says of an effect."""
-
-    square: float  #: expectation of its square
-    variance: float
-
-
-def _moments(states: dict[str, State]) -> dict[Key, list[Moment]]:
-    """The moments of all effects but those of programs, by the key of their spread."""
-    moments: dict[Key, list[Moment]] = {}
-    for program, state in states.items():
-        variances = np.diag(state.covariance)
-        for key, mean, variance in zip(state.keys, state.mean, variances, strict=True):
-            if key.aspect != "program":
-                moment = Moment(mean**2 + variance, variance)
-                moments.setdefault(_pooled(key, program), []).append(moment)
-    return moments
-
-
-def _spread_of(
-    moments: list[Moment], guesses: tuple[float, float], key: Key, spread: Spreads
-) -> tuple[float, float]:
-    """Log SD of effects, and how many of them are known, from their moments."""
-    guess = guesses[PARTS.index(key.part)]
-    previous, _ = spread.of(key, key.name)
-    squares = sum(moment.square for moment in moments)
-    sd = np.sqrt((GUESS_WEIGHT * guess**2 + squares) / (GUESS_WEIGHT + len(moments)))
-    number = sum(max(1 - moment.variance / previous**2, 0.0) for moment in moments)
-    return float(sd), float(number)
-
-
-def _connected(runs: Sequence[PublishedRun]) -> list[PublishedRun]:
-    """The largest set of runs linked by a network or a machine; the others say nothing about
-    spreads.
-    """
-    from scipy.sparse import csgraph
-
-    links = [key for key in _keys_in_order(runs) if key.aspect in LINKS]
-    shares = _acting(runs, links, np.zeros(0)).sum(axis=0)  # [run, key]
-    steps = csgraph.shortest_path(shares @ shares.T > 0, unweighted=True)  # inf if not linked
-    linked = np.isfinite(steps)
-    from_first = steps[linked.sum(axis=1).argmax()]
-    order = np.argsort(from_first, kind="stable")
-    return [runs[number] for number in order if np.isfinite(from_first[number])]

@@ -10,8 +10,8 @@ from spikemark.core.commands import command
 from spikemark.quantities.words import counted, listed
 
 from . import draws
-from .anchors import LEFT_OPEN
 from .draws import Draws
+from .effects import LEFT_OPEN
 from .option import Option
 from .wording import span
 

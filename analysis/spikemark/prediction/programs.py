@@ -27,7 +27,7 @@ from spikemark.machines.profile import Profile
 from spikemark.machines.values import Values
 from spikemark.records.dry_run import DryRun
 
-from . import anchors, growth, performance, program_costs, search
+from . import anchors, effects, growth, performance, program_costs, search
 from .asking import mini_app_options
 from .growth import RankLoads
 from .layout import AnyMachine, MachineLayout
@@ -237,7 +237,7 @@ class ProductionProgram(Program):
     def cost_s(self, name: str, values: Values, node: Node) -> float:
         """Seconds of a cost at REFERENCE_GHZ, fitted to published runs."""
         names = [cost.name for cost in program_costs.find(self.name).costs]
-        logs = anchors.spreads().costs[self.name]
+        logs = effects.spreads().costs[self.name]
         return float(np.exp(logs[names.index(name)]))
 
     def factors(
@@ -251,7 +251,7 @@ class ProductionProgram(Program):
         if self.name not in program_costs.PROGRAMS:
             raise _unknown(self.name)
         run = self._run(network, loads, self._equal_nodes(machine), layout.nodes)
-        from_costs = anchors.parts(run, anchors.spreads().costs[self.name])
+        from_costs = anchors.parts(run, effects.spreads().costs[self.name])
         try:
             times = anchors.predict([run])
         except BadInput as error:

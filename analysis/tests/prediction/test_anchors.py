@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import anchor_run, anchors, draws, points, program_costs
+from spikemark.prediction import (
+    anchor_run,
+    anchors,
+    draws,
+    effects,
+    points,
+    program_costs,
+    spread_fit,
+)
 from spikemark.prediction.points import PublishedNetwork, PublishedRun
 from spikemark.prediction.published_machine import PublishedMachine
 
@@ -24,7 +32,7 @@ def run(nodes, machine=SERVER, network=NETWORK, **more):
 
 def planted(nodes, kernel=1.0, exchange=1.0, **more):
     """Runs whose times follow the model exactly, with multipliers of their own."""
-    costs = anchors.spreads().costs["nest"]
+    costs = effects.spreads().costs["nest"]
     return [
         replace(one, seconds=float(anchors.parts(one, costs) @ [kernel, exchange]))
         for one in (run(n, **more) for n in nodes)
@@ -33,7 +41,7 @@ def planted(nodes, kernel=1.0, exchange=1.0, **more):
 
 def alone(targets, known):
     """Predicted from these runs only."""
-    return anchors.predicted(targets, known, anchors.spreads())
+    return anchors.predicted(targets, known, effects.spreads())
 
 
 def width(made):
@@ -147,7 +155,7 @@ def test_spreads_of_planted_effects_are_found():
         known += [
             replace(r, series=machine.name) for r in planted([2, 8, 32], scale, machine=machine)
         ]
-    found = anchors.fit_spreads(tuple(known)).known
+    found = spread_fit.fit_spreads(tuple(known)).known
     assert 0.3 < found["kernel", "machine", "any"][0] < 0.75
     assert found["kernel", "version", "nest"][0] < 0.25
 
@@ -235,4 +243,4 @@ def test_costs_are_learnt_from_machines_with_published_runs_alone():
     run = next(run for run in points.published() if run.program == "dpsnn")
     offered = replace(run.machine, node_as="a node", network_as="a network", known_as="an offer")
     with pytest.raises(ValueError, match="an offer"):
-        anchors.fit_spreads((run, replace(run, machine=offered)))
+        spread_fit.fit_spreads((run, replace(run, machine=offered)))

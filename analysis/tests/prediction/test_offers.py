@@ -12,7 +12,7 @@ from spikemark.core.errors import BadInput
 from spikemark.machines import identity
 from spikemark.machines.profile import Profile, Value
 from spikemark.machines.values import limits
-from spikemark.prediction import anchors, points, production
+from spikemark.prediction import anchors, effects, points, production
 from spikemark.prediction.growth import least_exchange_s
 from spikemark.prediction.published_machine import PATHS, machine_of
 
@@ -103,11 +103,11 @@ def test_the_old_name_of_an_option_is_refused_with_the_new_one(spikemark):
 
 def test_only_machines_that_are_compared_decide():
     compared = [machines.load(name) for name in ("jureca-dc", "supermuc-ng")]
-    own = {anchors.LEFT_OPEN.format("networks")}
+    own = {effects.LEFT_OPEN.format("networks")}
     for profile in compared:
         own |= {profile.identity, profile.processor, machine_of(profile).name}
         own.add(f"the network of {profile.identity}")
-        own.add(anchors.LEFT_OPEN.format(profile.identity))
+        own.add(effects.LEFT_OPEN.format(profile.identity))
     for profile in compared:
         keys = [name.split("/") for name in nest(profile)[0].inputs if name.startswith("error/")]
         named = {key[3] for key in keys if key[2] in ("machine", "platform")}

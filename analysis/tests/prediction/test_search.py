@@ -22,6 +22,7 @@ from spikemark.network.schedules import find_schedule
 from spikemark.prediction import (
     anchors,
     draws,
+    effects,
     narrowing,
     option,
     points,
@@ -246,9 +247,9 @@ def test_bad_input_names_its_field(spikemark, words, field):
 
 
 def test_every_effect_of_a_published_run_has_words():
-    effects = {key for run in points.published() for key in anchors._effects(run)}
-    assert any(name.endswith("/") for _, _, name in effects)  # a network without variants
-    for part, aspect, name in effects:
+    keys = {key for run in points.published() for key in effects.effects_of(run)}
+    assert any(name.endswith("/") for _, _, name in keys)  # a network without variants
+    for part, aspect, name in keys:
         words = narrowing.words_of(f"error/{part}/{aspect}/{name}")
         assert (part, aspect) in narrowing.EFFECTS
         assert "()" not in words and "{" not in words and words == words.rstrip(" ,/")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spikemark.prediction import anchors, points
+from spikemark.prediction import anchors, effects, points
 from spikemark.quantities.quantity import Quantity, missing
 from spikemark_studies import (
     beyond,
@@ -160,7 +160,7 @@ def test_targets_of_a_prediction_are_on_one_machine():
     machines = {run.machine: run for run in runs}
     first, second, *_ = machines.values()
     with pytest.raises(ValueError, match="one machine"):
-        anchors.predicted([first, second], runs[:2], anchors.spreads())
+        anchors.predicted([first, second], runs[:2], effects.spreads())
 
 
 @pytest.mark.slow

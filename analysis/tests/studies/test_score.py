@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from spikemark.core.errors import BadInput
-from spikemark.prediction import anchors, points
+from spikemark.prediction import effects, points
 from spikemark.quantities.words import percent
 from spikemark_studies import score, score_page
 from spikemark_studies.published import papers
@@ -164,10 +164,10 @@ def test_stored_predictions_are_checked(tmp_path, stored):
 
 
 def test_fitted_spreads_go_where_the_user_says_and_are_those_of_the_package(spikemark, tmp_path):
-    before = anchors.SPREADS.read_bytes()
+    before = effects.SPREADS.read_bytes()
     status, output, errors = spikemark("score", "--fit", tmp_path / "fitted.yaml")
     assert (status, errors) == (0, "") and output.strip() == str(tmp_path / "fitted.yaml")
-    assert anchors.SPREADS.read_bytes() == before
+    assert effects.SPREADS.read_bytes() == before
     fitted = yaml.safe_load((tmp_path / "fitted.yaml").read_text())
     packaged = yaml.safe_load(before)
     for name in ("mini_app", "spreads", "costs"):
