@@ -622,9 +622,10 @@ def test_a_study_from_end_to_end(tmp_path, tiny_digests):
     assert f"{answer.value:.0f}" in content["conclusion"]
     page = Page(show.page(finished))
     assert page.loads == []
-    commit = finished.frames[0].runs["commit"].iloc[0][:10]
+    run = finished.frames[0].runs.iloc[0]
+    origin = "a checkout with changes" if run["dirty"] else run["commit"][:10]
     written = show.markdown(finished)
-    assert commit in written and written.count("| fig. ") == 2
+    assert origin in written and written.count("| fig. ") == 2
     assert written.splitlines()[2] == content["conclusion"]
     sentences, table, _ = show.screen(finished)
     assert len(table.rows) == 2 and "1" in sentences[0]
