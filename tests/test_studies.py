@@ -43,6 +43,12 @@ def test_commits_that_a_page_cites_exist(name):
         subprocess.run(["git", "-C", places.checkout(), "cat-file", "-e", commit], check=True)
 
 
+@pytest.mark.parametrize("name", study.study_names())
+def test_a_page_has_a_conclusion(name):
+    """Otherwise: the verdicts that it rests on, in papers/NAME.yaml, are no longer those found."""
+    assert "No conclusion" not in staleness.page_file(name).read_text(encoding="utf-8")
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", study.study_names())
 def test_a_page_that_is_out_of_date_says_so_on_its_first_line(name):

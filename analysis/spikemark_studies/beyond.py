@@ -242,7 +242,10 @@ def _weights_save(runs: Runs) -> StudyAnswer:
     best = float(frame.sort_values("real_time_factor").iloc[0]["weight"])
     value = reduction(pick(weighted, weight=1), pick(weighted, weight=best), "real_time_factor")
     table = plots.tabulated(frame, "Seconds per simulated second")
-    return StudyAnswer(value, f"The best weight of newer nodes is {best:g}.", [figure], [table])
+    note = f"The best weight of newer nodes is {best:g}"
+    if best == frame["weight"].max():
+        note += ", the largest that was tried"
+    return StudyAnswer(value, f"{note}.", [figure], [table])
 
 
 @answers_claim

@@ -24,10 +24,10 @@ from spikemark.quantities.table import Table
 from spikemark.quantities.words import integer, number
 
 REPRODUCED, CONSISTENT, CONTRADICTED = "reproduced", "consistent", "contradicted"
-BY_CONSTRUCTION, NOT_TESTABLE = "by construction", "not testable here"
+BY_CONSTRUCTION, UNDECIDED, NOT_TESTABLE = "by construction", "undecided", "not testable here"
 #: Verdicts that count: something was compared, and could have come out otherwise.
 COUNTED = (REPRODUCED, CONSISTENT, CONTRADICTED)
-VERDICTS = (*COUNTED, BY_CONSTRUCTION, NOT_TESTABLE)
+VERDICTS = (*COUNTED, BY_CONSTRUCTION, UNDECIDED, NOT_TESTABLE)
 #: What each verdict means, as docs/studies.md says it.
 MEANINGS = {
     REPRODUCED: (
@@ -50,15 +50,16 @@ MEANINGS = {
         "an input, a fit or an identity: never counted. Where it misses the rule even so, the page"
         " says so and counts it apart"
     ),
-    NOT_TESTABLE: (
-        "with what it would take; also where a limit of the rule is inside our interval, so that it"
-        " holds the claim and its opposite"
+    UNDECIDED: (
+        "something was compared, but a limit of the rule is inside our interval; a narrower one"
+        " would decide"
     ),
+    NOT_TESTABLE: "nothing was compared; with what it would take",
 }
 CAUSE_UNKNOWN = "cause unknown"
 #: From a printed number to the limits of a rule, at most.
 WIDEST_FACTOR = 1.25
-UNDECIDED = "our interval holds the claim and its opposite; a narrower one would decide"
+TOO_WIDE = "a limit of the rule is inside our interval; a narrower one would decide"
 NOT_VARIED = "what ours assumes was not varied, so that nothing says what it decides"
 #: Limits that words of a paper can give: nothing, as much as, half of it, the whole.
 LIMITS_OF_WORDS = (0.0, 1.0, 50.0, 100.0)
@@ -395,6 +396,7 @@ class Judged:
     why: str = ""  #: empty only for `reproduced`
     answer: StudyAnswer | None = None
     misses: bool = False  #: whether it misses its rule, though it is by construction
+    subject: str = ""  #: what our number or order is of, in words
 
     @property
     def is_of_our_model(self) -> bool:
@@ -433,7 +435,7 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
         >>> judge(claim, StudyAnswer(Quantity(1.05, 1.02, 1.08))).verdict
         'contradicted'
         >>> judge(claim, StudyAnswer(Quantity(1.3, 1.05, 1.7))).verdict
-        'not testable here'
+        'undecided'
     """
     ours = answer.value
     if isinstance(ours, Quantity) and not ours:
@@ -451,7 +453,7 @@ def judge(claim: Claim, answer: StudyAnswer) -> Judged:
     if claim.assumes and not _is_varied(answer):
         return Judged(claim, NOT_TESTABLE, NOT_VARIED, answer)
     if _is_undecided(claim, answer):
-        return Judged(claim, NOT_TESTABLE, UNDECIDED, answer)
+        return Judged(claim, UNDECIDED, TOO_WIDE, answer)
     if not claim.rule.holds(value, claim.published):
         return Judged(claim, CONTRADICTED, claim.why or CAUSE_UNKNOWN, answer)
     weakness = _weakness(claim, answer)

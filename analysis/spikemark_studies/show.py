@@ -21,6 +21,7 @@ from .claims import (
     COUNTED,
     NOT_TESTABLE,
     REPRODUCED,
+    UNDECIDED,
     VERDICTS,
     Answered,
     Claim,
@@ -33,12 +34,13 @@ MAX_ROWS_OF_SCREEN = 12
 NO_ANSWER = "–"
 FAILING_EVEN_SO = "of these, missed even so"
 #: Verdicts in the order of a screen.
-URGENCY = (CONTRADICTED, REPRODUCED, CONSISTENT, BY_CONSTRUCTION, NOT_TESTABLE)
+URGENCY = (CONTRADICTED, REPRODUCED, CONSISTENT, BY_CONSTRUCTION, UNDECIDED, NOT_TESTABLE)
 COLUMNS = [
     Column("place", "where"),
     Column("says", "the paper says"),
     Column("published", "published"),
     Column("ours", "ours"),
+    Column("subject", "which is"),
     Column("rule", "holds if ours is"),
     Column("contradicted_by", "contradicted by"),
     Column("verdict", "verdict"),
@@ -47,7 +49,7 @@ COLUMNS = [
 NOTE_COLUMNS = [Column("asked", "asked"), Column("answer", "answer")]
 #: Of a screen, which is narrower.
 SCREEN_COLUMNS = [
-    column for column in COLUMNS if column.name not in ("published", "contradicted_by")
+    column for column in COLUMNS if column.name not in ("published", "subject", "contradicted_by")
 ]
 
 
@@ -72,7 +74,9 @@ def _sentence(study: Study) -> str:
             f" ({of_paper} of the paper's own claims, {of_model} of what they measured, where our"
             " model fails)"
         )
-    others = [f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, NOT_TESTABLE)]
+    others = [
+        f"{counts[verdict]} {verdict}" for verdict in (BY_CONSTRUCTION, UNDECIDED, NOT_TESTABLE)
+    ]
     missing = sum(judged.misses for judged in study.claims)
     if missing:
         others[0] += f" (of which {missing} missed even so)"
@@ -100,11 +104,13 @@ def _conclusion(study: Study) -> str:
     Where a verdict that it rests on has come out otherwise, it says which, and no more than that.
     """
     conclusion = study.paper.conclusion
-    verdicts = {judged.claim.id: judged.verdict for judged in study.claims}
+    claims = {judged.claim.id: judged for judged in study.claims}
     changed = []
     for id, expected in conclusion.rests_on.items():
-        if verdicts[id] != expected:
-            changed.append(f"{id} is {verdicts[id]} (the full study: {expected})")
+        judged = claims[id]
+        if judged.verdict != expected:
+            quoted = f'"{judged.claim.says}"'
+            changed.append(f"{quoted} is {judged.verdict} (the full study: {expected})")
     if changed:
         return f"No conclusion: {listed(changed)}."
     return _filled(conclusion.text, study)
@@ -441,6 +447,7 @@ def _cells(study: Study, judged: Judged) -> dict[str, Cell]:
         "says": claim.says,
         "published": claim.published.text,
         "ours": ours or NO_ANSWER,
+        "subject": judged.subject if ours else NO_ANSWER,
         "rule": _rule_in_words(claim),
         "contradicted_by": _opposites(claim),
         "verdict": f"{judged.verdict}: {why}" if why else judged.verdict,

@@ -746,8 +746,20 @@ def _of_draws(draws: np.ndarray, unit: str = "") -> Quantity:
 
 
 @answers_claim
-def _table_1_without(runs: Runs) -> StudyAnswer:
-    """Times of Table I, predicted from the other tables and from other papers on DPSNN."""
+def _real_time_on_32(runs: Runs) -> StudyAnswer:
+    """Seconds per simulated second of the smallest network on 32 processes, predicted without any
+    row of Table I.
+    """
+    for run, seconds in _predicted_without_table_1():
+        if run.series == TABLE_1 and run.ranks == 32:
+            return StudyAnswer(seconds)
+    raise Lacking("the row of 32 processes in the published points")
+
+
+def _predicted_without_table_1() -> list[tuple[points.PublishedRun, Quantity]]:
+    """The runs of Table I with their times, predicted from the other tables and from other papers
+    on DPSNN.
+    """
     asked = []
     others = []
     for run in points.published():
@@ -758,6 +770,13 @@ def _table_1_without(runs: Runs) -> StudyAnswer:
     anchor = tuple(run for run in others if run.program == asked[0].program)
     stated = [replace(run, seconds=None) for run in asked]
     predicted = anchors.predicted(stated, anchor, spread_fit.fit_spreads(tuple(others)))
+    times = [_of_draws(draws, "s / s") for draws in predicted.total]
+    return list(zip(asked, times, strict=True))
+
+
+@answers_claim
+def _table_1_without(runs: Runs) -> StudyAnswer:
+    """Times of Table I, predicted from the other tables and from other papers on DPSNN."""
     columns = [
         Column("network", "network"),
         Column("processes", "processes", "given"),
@@ -766,8 +785,7 @@ def _table_1_without(runs: Runs) -> StudyAnswer:
     ]
     rows: list[dict[str, Cell]] = []
     inside = 0
-    for run, draws in zip(asked, predicted.total, strict=True):
-        seconds = _of_draws(draws, "s / s")
+    for run, seconds in _predicted_without_table_1():
         assert run.seconds is not None and seconds.interval
         low, high = seconds.interval
         inside += low <= run.seconds <= high

@@ -7,10 +7,11 @@ runs what is missing with the engine of `spikemark sweep`, which takes up to an 
 screen, JSON, HTML and Markdown of the result.
 """
 
+import inspect
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,7 +93,8 @@ _answer_functions: dict[str, dict[str, AnswerFunction]] = defaultdict(dict)  #: 
 
 
 def answers_claim(function: AnswerFunction) -> AnswerFunction:
-    """Decorates a function that answers the claim or finding which names it in `ours`.
+    """Decorates a function that answers the claim or finding which names it in `ours`. The first
+    paragraph of its docstring says on the page what its number or order is of.
 
     Nothing else calls such a function, so its name begins with an underscore, which `ours` omits.
 
@@ -177,10 +179,13 @@ def answer(claim: Claim, functions: Mapping[str, AnswerFunction], runs: Runs) ->
     """
     if claim.ours is None:
         return Judged(claim, NOT_TESTABLE, claim.not_testable)
+    function = functions[claim.ours]
     try:
-        return judge(claim, functions[claim.ours](runs))
+        judged = judge(claim, function(runs))
     except (Lacking, BadInput) as error:
         return Judged(claim, NOT_TESTABLE, _reason(error, runs))
+    first_paragraph = (inspect.getdoc(function) or "").split("\n\n")[0]
+    return replace(judged, subject=" ".join(first_paragraph.split()))
 
 
 def _find(finding: Finding, functions: Mapping[str, AnswerFunction], runs: Runs) -> Answered:

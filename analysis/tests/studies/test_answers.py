@@ -132,7 +132,7 @@ def test_events_that_the_text_leaves_open_decide_nothing(nothing):
         claim, found = claim_of("simula", id), answer(nothing)
         assert claim.rule.holds(found.value.low, claim.published)
         assert not claim.rule.holds(found.value.value, claim.published)
-        assert claims.judge(claim, found).verdict == claims.NOT_TESTABLE
+        assert claims.judge(claim, found).verdict == claims.UNDECIDED
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_ratios_of_kernel_times_are_as_wide_as_what_the_profiles_leave_open():
     wide = simula._over_profiles(ratio, drawn)
     assert wide.value == ratio.value and wide.low < 3 < 7 < wide.high
     judged = claims.judge(claim_of("simula", "jetson-core"), claims.StudyAnswer(wide))
-    assert judged.verdict == claims.NOT_TESTABLE
+    assert judged.verdict == claims.UNDECIDED
 
 
 def test_targets_of_a_prediction_are_on_one_machine():
@@ -174,7 +174,7 @@ def test_claims_about_waiting_are_asked_over_the_jitter(nothing):
     claim = claim_of("lober", "order-of-waiting-jureca")
     answer = claims.StudyAnswer(claim.published.order, drawn_orders=orders)
     assert 0 < orders.count(claim.published.order) < len(orders)
-    assert claims.judge(claim, answer).verdict == claims.NOT_TESTABLE
+    assert claims.judge(claim, answer).verdict == claims.UNDECIDED
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_steps_of_allgather_depend_on_its_bytes(nothing):
     answer = shehzad._steps_over_allgather(nothing)
     assert answer.value.interval == pytest.approx((5 / 16, 1))
     claim = claim_of("shehzad", "fewer-steps")
-    assert claims.judge(claim, answer).verdict == claims.NOT_TESTABLE
+    assert claims.judge(claim, answer).verdict == claims.UNDECIDED
 
 
 @pytest.mark.slow

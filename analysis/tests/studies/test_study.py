@@ -298,29 +298,29 @@ def test_no_number_of_ours_is_typed_into_prose(name):
         ({"within": 0.1}, Quantity(10.9), claims.REPRODUCED),
         ({"within": 0.1}, Quantity(11.1), claims.CONTRADICTED),
         ({"within": 0.1}, Quantity(10, 9.1, 10.9), claims.REPRODUCED),
-        ({"within": 0.1}, Quantity(10, 8.9, 10.9), claims.NOT_TESTABLE),
-        ({"within": 0.1}, Quantity(10, 9.1, 11.1), claims.NOT_TESTABLE),
+        ({"within": 0.1}, Quantity(10, 8.9, 10.9), claims.UNDECIDED),
+        ({"within": 0.1}, Quantity(10, 9.1, 11.1), claims.UNDECIDED),
         ({"within": 0.1}, Quantity(12, 11.1, 14), claims.CONTRADICTED),
-        ({"within": 0.1}, Quantity(12, 9.9, 14), claims.NOT_TESTABLE),
-        ({"within": 0.1}, Quantity(10, 0.5, 20), claims.NOT_TESTABLE),
-        ({"within": 0.1}, Quantity(20, 0.5, 40), claims.NOT_TESTABLE),
+        ({"within": 0.1}, Quantity(12, 9.9, 14), claims.UNDECIDED),
+        ({"within": 0.1}, Quantity(10, 0.5, 20), claims.UNDECIDED),
+        ({"within": 0.1}, Quantity(20, 0.5, 40), claims.UNDECIDED),
         ({"within": 0.1}, Quantity(10, 9.5, 10.5, kind="modelled"), claims.CONSISTENT),
-        ({"above": 5}, Quantity(20, 0.5, 40), claims.NOT_TESTABLE),
-        ({"above": 5}, Quantity(4.9, 4, 6), claims.NOT_TESTABLE),
+        ({"above": 5}, Quantity(20, 0.5, 40), claims.UNDECIDED),
+        ({"above": 5}, Quantity(4.9, 4, 6), claims.UNDECIDED),
         ({"factor": 2}, Quantity(5.1), claims.REPRODUCED),
         ({"factor": 2}, Quantity(4.9), claims.CONTRADICTED),
         ({"factor": 2}, Quantity(-10), claims.CONTRADICTED),
         ({"between": [8, 12]}, Quantity(11), claims.REPRODUCED),
         ({"between": [8, 12]}, Quantity(13), claims.CONTRADICTED),
         ({"above": 5}, Quantity(5.1), claims.REPRODUCED),
-        ({"above": 5}, Quantity(5.1, 4.9, 5.3), claims.NOT_TESTABLE),
+        ({"above": 5}, Quantity(5.1, 4.9, 5.3), claims.UNDECIDED),
         ({"above": 5}, Quantity(4.9), claims.CONTRADICTED),
         ({"above": 5}, Quantity(4.5, 4, 5), claims.CONTRADICTED),
         ({"within": 0.1}, Quantity(10, 9.1, 10.9, kind="simulated"), claims.CONSISTENT),
         ({"within": 0.1}, Quantity(10, kind="simulated"), claims.CONSISTENT),
         ({"within": 0.1}, Quantity(10, kind="modelled"), claims.CONSISTENT),
         ({"below": 50}, Quantity(49), claims.REPRODUCED),
-        ({"below": 50}, Quantity(49, 40, 58), claims.NOT_TESTABLE),
+        ({"below": 50}, Quantity(49, 40, 58), claims.UNDECIDED),
         ({"order": True}, ["a", "b"], claims.REPRODUCED),
         ({"order": True}, ["b", "a"], claims.CONTRADICTED),
         ({"within": 0.1}, missing("nobody looked"), claims.NOT_TESTABLE),
@@ -358,7 +358,7 @@ def test_what_assumes_something_is_reproduced_by_measurement_alone():
         once = judge(assuming, StudyAnswer(Quantity(value, kind="simulated")))
         assert (once.verdict, once.why) == (claims.NOT_TESTABLE, claims.NOT_VARIED)
     wide = Quantity(10, 0.5, 20, kind="simulated")  # it holds what would contradict the claim
-    assert judge(assuming, StudyAnswer(wide)).verdict == claims.NOT_TESTABLE
+    assert judge(assuming, StudyAnswer(wide)).verdict == claims.UNDECIDED
 
 
 def test_an_interval_on_both_sides_of_a_limit_decides_nothing():
@@ -369,7 +369,7 @@ def test_an_interval_on_both_sides_of_a_limit_decides_nothing():
     )
     for ours in (Quantity(4, 1, 20), Quantity(6, 4.9, 7)):  # no matter which outcomes are stated
         undecided = judge(words, StudyAnswer(ours))
-        assert (undecided.verdict, undecided.why) == (claims.NOT_TESTABLE, claims.UNDECIDED)
+        assert (undecided.verdict, undecided.why) == (claims.UNDECIDED, claims.TOO_WIDE)
     assert judge(words, StudyAnswer(Quantity(4, 1, 4.9))).verdict == claims.CONTRADICTED
 
 
@@ -378,9 +378,9 @@ def test_an_interval_on_both_sides_of_a_limit_decides_nothing():
     [
         (0, claims.CONTRADICTED),
         (1, claims.CONTRADICTED),
-        (3, claims.NOT_TESTABLE),
-        (34, claims.NOT_TESTABLE),
-        (61, claims.NOT_TESTABLE),
+        (3, claims.UNDECIDED),
+        (34, claims.UNDECIDED),
+        (61, claims.UNDECIDED),
         (63, claims.CONSISTENT),
         (64, claims.CONSISTENT),
     ],
@@ -458,11 +458,11 @@ def test_the_middle_of_an_interval_that_reaches_beyond_a_limit_decides_nothing()
         holds_the_claim = low < 11 and high > 9
         reaches_beyond = low < 9 or high > 11
         if holds_the_claim and reaches_beyond:
-            assert verdict == claims.NOT_TESTABLE
+            assert verdict == claims.UNDECIDED
         if not holds_the_claim:
             assert verdict == claims.CONTRADICTED
         verdicts.add(verdict)
-    assert verdicts >= {claims.NOT_TESTABLE, claims.CONTRADICTED}
+    assert verdicts >= {claims.UNDECIDED, claims.CONTRADICTED}
 
 
 @pytest.mark.parametrize("rule", [{"above": 5}, {"below": 50}, {"between": [5, 50]}])
