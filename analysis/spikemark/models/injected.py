@@ -37,8 +37,10 @@ def autoregressive(correlation: float | np.ndarray, noise: np.ndarray) -> np.nda
         >>> autoregressive(0.6, np.array([1.0, 0.0, 1.0])).round(2).tolist()
         [1.0, 0.6, 1.16]
     """
-    steps = np.moveaxis(noise, -1, 0).copy()  # [step, ...]
-    steps[1:] *= np.sqrt(1 - np.square(correlation))
+    by_step = np.moveaxis(noise, -1, 0)
+    steps = np.empty(by_step.shape)  # [step, ...]
+    steps[0] = by_step[0]
+    np.multiply(by_step[1:], np.sqrt(1 - np.square(correlation)), out=steps[1:])
     if np.ndim(correlation) or steps[0].size >= MANY_SERIES:
         of_series = np.ascontiguousarray(np.broadcast_to(correlation, steps[0].shape))
         for before, after in itertools.pairwise(steps):

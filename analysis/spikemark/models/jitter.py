@@ -180,11 +180,16 @@ def times_of_runs(jitters: Sequence[Jitter], noise: Noise) -> np.ndarray:
         own = own * np.sqrt(1 - share)
     times *= own
     times += common_part
+    if noise.minor is not None:
+        largest = max(jitter.minor_share for jitter in jitters)
+        is_long_in_any = noise.minor < largest
+        cycle, rank = np.nonzero(is_long_in_any.T)
+        minor = noise.minor[rank, cycle]
     for jitter, times_of_run in zip(jitters, times, strict=True):
         by_cycle = times_of_run.T  # as it lies in memory
         if noise.minor is not None:
-            long = noise.minor < jitter.minor_share
-            by_cycle[long.T] *= jitter.minor_factor
+            is_long = minor < jitter.minor_share
+            by_cycle[cycle[is_long], rank[is_long]] *= jitter.minor_factor
         if jitter.spell_share and noise.spells is not None:
             in_spell = slow(jitter.spell_share, jitter.spell_cycles, noise.spells)
             by_cycle[in_spell.T] *= jitter.spell_factor

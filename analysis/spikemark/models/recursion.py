@@ -31,6 +31,9 @@ from . import statistics
 MAX_TIMES_AT_ONCE = 1 << 22
 #: Compute times that are looked at together (1 MB), while they lie in a cache.
 TIMES_IN_CACHE = 1 << 17
+#: Ranks of a group up to which its members are compared one by one, which takes half as long as
+#: `np.maximum.reduceat`.
+SMALL_GROUP = 8
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,14 @@ class _Meeting:
         self.first = np.searchsorted(self.place[order], np.arange(self.place.max() + 1))
         #: Ranks by group; None where they are already, which saves a copy in every window.
         self.order = None if (order == np.arange(ranks)).all() else order
+        size = np.diff(self.first, append=ranks)  # of each group
+        #: The first rank of each group, the second one, ..., [group] each; of smaller groups, the
+        #: last one again. None where groups are large.
+        self.members: list[np.ndarray] | None = None
+        if size.max() <= SMALL_GROUP:
+            self.members = [
+                order[self.first + np.minimum(number, size - 1)] for number in range(size.max())
+            ]
 
     @property
     def groups(self) -> int:
@@ -89,6 +100,12 @@ class _Meeting:
         """The latest of the times [..., rank] in each group, [..., group]."""
         if self.groups == 1:
             return np.asarray(np.maximum.reduce(times, axis=-1, keepdims=True))
+        if self.members is not None:
+            times = np.ascontiguousarray(times)  # else each `take` would copy them
+            latest = times.take(self.members[0], axis=-1)
+            for members in self.members[1:]:
+                np.maximum(latest, times.take(members, axis=-1), out=latest)
+            return latest
         by_group = times if self.order is None else times[..., self.order]
         return np.asarray(np.maximum.reduceat(by_group, self.first, axis=-1))
 
@@ -292,15 +309,15 @@ def _group_by_group(
     for begin in range(0, len(compute), at_once):
         part = slice(begin, begin + at_once)
         slowest = first.last_by_group(compute[part]) + first.exchange_s  # [step, ..., group]
-        took = []
-        for s, computed in zip(last_cycles[part], slowest, strict=True):
+        took = np.empty(slowest.shape)
+        for s, computed, took_in_step in zip(last_cycles[part], slowest, took, strict=True):
             began = times
             times = began + computed
             for meeting in others:
                 if (s + 1) % meeting.lane.period == 0 or s == last_cycles[-1]:
                     times = meeting.end_window(times, drain=s == last_cycles[-1])
-            took.append(times - began)
-        of_ranks = np.take(took, first.place, axis=-1, mode="clip")
+            np.subtract(times, began, out=took_in_step)
+        of_ranks = took.take(first.place, axis=-1, mode="clip")
         np.subtract(of_ranks, compute[part], out=waiting[part])
     return times.take(first.place, axis=-1)
 
