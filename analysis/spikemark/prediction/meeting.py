@@ -27,9 +27,10 @@ NODE_LEVELS = 15  #: of the quadrature over the mean times of nodes
 BEYOND = 8.0  #: standard deviations, after which a distribution ends
 ENTRIES_PER_SD = 100  #: of the table of a distribution function
 MAX_ENTRIES = 20_000  #: of that table
-#: Tables that are kept, up to 480 KB each: more than the settings of what is uncertain, since other
-#: ranks of the same machine scatter by the same distributions.
-KEPT_TABLES = 128
+#: Tables that are kept, up to 320 KB each: of all settings of what is uncertain, for ranks alone on
+#: their nodes and for others, and of what a search asks in between. Other ranks of the same machine
+#: scatter by the same distributions.
+KEPT_TABLES = 192
 EQUAL_MEANS = 1e-4  #: of the longest mean: means that differ by less count as equal
 CENTRES = 200  #: different mean cycles of a window, beside normal scatter
 RARE = 1e-10  #: numbers of long cycles that are less probable do not count
@@ -52,10 +53,13 @@ class SimilarRanks:
 
 
 class Distribution(NamedTuple):
-    """Distribution function of the mean cycle of a window over the mean of the rank, in a table."""
+    """Distribution function of the mean cycle of a window over the mean of the rank, in a table
+    with equal steps.
+    """
 
-    x: np.ndarray  #: [entry], in equal steps
-    below: np.ndarray  #: [entry], probability of less than x
+    low: float  #: the mean cycle of the first entry
+    high: float  #: that of the last one
+    below: np.ndarray  #: [entry], probability of less
     slope: np.ndarray  #: [entry], of `below` to the next entry
 
     def at(self, times_s: np.ndarray, means_s: np.ndarray | float) -> np.ndarray:
@@ -63,15 +67,16 @@ class Distribution(NamedTuple):
 
         As `np.interp`, which would search for each place and take three times as long.
         """
-        per_entry = (len(self.x) - 1) / (self.x[-1] - self.x[0])
+        per_entry = (len(self.below) - 1) / (self.high - self.low)
         place: np.ndarray = times_s * (per_entry / means_s)
-        place -= self.x[0] * per_entry
+        place -= self.low * per_entry
         np.maximum(place, 0, out=place)
-        whole = place.astype(np.intp)
+        whole = np.floor(place)
+        entry = whole.astype(np.intp)
         place -= whole
-        entry = self.slope.take(whole, mode="clip")  # 0 at the last one, and so beyond it
-        place *= entry
-        place += self.below.take(whole, mode="clip", out=entry)
+        # The slope is 0 at the last entry, and so beyond it.
+        place *= self.slope.take(entry, mode="clip", out=whole)
+        place += self.below.take(entry, mode="clip", out=whole)
         return place
 
 
@@ -216,7 +221,7 @@ def _below_alone(group: SimilarRanks, window: int, sd: float, grid: np.ndarray) 
     jitter = group.jitter
     distribution = _distribution(jitter, window, float(np.hypot(sd, jitter.node_spread)))
     means = _rounded_means(group)
-    may_be_slowest = means * distribution.x[-1] > grid[0]
+    may_be_slowest = means * distribution.high > grid[0]
     means, counts = np.unique(means[may_be_slowest], return_counts=True)
     below = distribution.at(grid, means[:, None])  # [mean, time]
     alike = counts > 1
@@ -236,7 +241,7 @@ def _below_on_nodes(group: SimilarRanks, window: int, sd: float, grid: np.ndarra
         share = density / density.sum()
     distribution = _distribution(jitter, window, sd)
     means = _rounded_means(group)
-    may_be_slowest = means * level.max() * distribution.x[-1] > grid[0]
+    may_be_slowest = means * level.max() * distribution.high > grid[0]
     per_node = group.ranks_per_node
     on_nodes = np.zeros((-(-len(means) // per_node), per_node))  # 0: never the slowest, or nobody
     on_nodes.flat[: len(means)] = np.where(may_be_slowest, means, 0.0)
@@ -305,4 +310,5 @@ def _distribution(jitter: Jitter, window: int, sd: float) -> Distribution:
         for begins, ends, middle, share in zip(first, last, centre, weight, strict=True):
             below[begins:ends] += share * special.ndtr((x[begins:ends] - middle) / sd)
     below[-1] = 1.0
-    return Distribution(x, below, slope=np.append(np.diff(below), 0.0))
+    slope = np.append(np.diff(below), 0.0)
+    return Distribution(float(x[0]), float(x[-1]), below, slope)
