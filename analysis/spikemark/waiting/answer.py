@@ -37,6 +37,8 @@ HELPFUL_CHANGES = {
     "exchange in half the time": "halve-latency",
 }
 NO_INTERRUPTIONS = "no interruptions, as an idle core on each node may bring"
+#: Cycles of a slow spell that are longer by more than this share may look interrupted.
+LOOKS_INTERRUPTED = 0.5
 #: Columns of WaitingAnswer.table, times in µs per cycle.
 PART_COLUMNS = ("part", "mean_us", "low_us", "high_us", "long_cycles_us", "kind", "meaning")
 
@@ -380,7 +382,8 @@ def helps(run: CycleTrace, delay_ratio: int | None = None) -> list[ChangeOutcome
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
     interrupted = any(len(one.cycles) for one in run.interrupted)
-    if interrupted and not spells(run.compute):  # whose cycles look interrupted, too
+    as_interrupted = [spell for spell in spells(run.compute) if spell.longer > LOOKS_INTERRUPTED]
+    if interrupted and not as_interrupted:
         calm = partial(uninterrupted, of_ranks=run.interrupted)
         predictions[NO_INTERRUPTIONS] = predict(run, Setting.from_run(run).with_times(calm))
     helpful = []
