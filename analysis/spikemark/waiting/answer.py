@@ -31,9 +31,10 @@ LAG_OF_TRIED = {"structure_aware": 0, "overlapped": 1}  #: schedules that are tr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EQUAL_WORK = "equal work on all ranks"
 #: Changes that a user can bring about, in words.
 HELPFUL_CHANGES = {
-    "equal work on all ranks": "level-ranks",
+    EQUAL_WORK: "level-ranks",
     "exchange in half the time": "halve-latency",
 }
 NO_INTERRUPTIONS = "no interruptions, as an idle core on each node may bring"
@@ -74,18 +75,20 @@ class WaitingAnswer(Answer):
     def lines(self) -> list[str]:
         """What stands on the screen: sentences, the parts of the waiting, and what would help.
 
-        Empty lines stand between the three. Of times that seem to be wrong, there is only this.
+        Of the sentences, the first ones answer the changes that were asked about. Empty lines stand
+        between the three. Of times that seem to be wrong, there is only this.
         """
         if self.run.doubtful:
             return [sentences.nothing_predicted(self.run)]
-        predictions = [*self._what_if(), *self._helps(), *self._delays()]
-        return [*self._sentences(), "", *self._parts(), "", *predictions]
+        help_lines = [*self._helps(), *self._delays()]
+        return [*self._sentences(), "", *self._parts(), "", *help_lines]
 
     def _sentences(self) -> list[str]:
         run = self.run
         lines = []
         if run.disturbed:
             lines.append(sentences.disturbed(run))
+        lines += self._what_if()
         lines.append(sentences.how_long(run, self.ladder, self.cycle_s))
         small_delay_ratio = sentences.small_delay_ratio(run)
         prediction = self.asked

@@ -366,6 +366,19 @@ def test_changes_do_what_they_say():
     assert undone.prediction.waiting.value == pytest.approx(implied, rel=0.1)
 
 
+@pytest.mark.parametrize("schedule", [None, "structure_aware"])
+def test_the_answer_to_a_change_stands_first(schedule):
+    run = of(np.random.default_rng(5).normal(1e-3, 5e-5, (4, 2000)))
+    changes = ["halve-jitter", "slow-rank=2:0.9"]
+    plain = answer(run, schedule, 10)
+    asked = answer(run, schedule, 10, changes)
+    first_lines = asked.lines[: len(changes)]
+    for change, line in zip(changes, first_lines, strict=True):
+        assert line.startswith(change)
+    assert asked.sentence.startswith(changes[0])
+    assert asked.lines[len(changes) :] == plain.lines
+
+
 def test_impossible_changes_are_refused():
     run = of(drawn())
     slow = ("slow-rank=9:1.5", "slow-rank=1:0", "slow-rank=x")
