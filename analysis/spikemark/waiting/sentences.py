@@ -394,29 +394,37 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
     matters = MATTERS if slowest.throughout else MIN_SHARE_OF_SPELL
     if not slowest.certain or not (slowest.share.number >= matters or costly):
         return ""
-    node = f" on {slowest.node}" if slowest.node else ""
-    others = "others" if slowest.others > 1 else "other"
     share = _with_ends(slowest.share, percent)
-    computes = f"Rank {slowest.rank}{node} computes"
-    they = "it"
-    if slowest.also:
-        further = str(slowest.also[0])
-        if len(slowest.also) > 1:
-            further += f" and {len(slowest.also) - 1} more"
-            computes = f"Ranks {slowest.rank}, {further}{node} compute"
-        else:
-            computes = f"Ranks {slowest.rank} and {further}{node} compute"
-        they = "they"
+    they = "they" if slowest.also else "it"
     when = ""
     if not slowest.throughout:
         when = " on average, more in one part of the run than in another"
     work = _more_work(slowest)
     since = f", since {they} {'have' if slowest.also else 'has'} {work}" if work else ""
     return (
-        f"{computes} {_how_much_longer(slowest)} longer than the"
-        f" {others}{when}{since}; if {they} did not, {share} of the waiting would go, run time"
-        f" {change_with_interval(slowest.change)}."
+        f"{compute_longer(slowest)}{when}{since}; if {they} did not, {share} of the waiting would"
+        f" go, run time {change_with_interval(slowest.change)}."
     )
+
+
+def compute_longer(slowest: SlowestRank) -> str:
+    """Which ranks compute how much longer than the others, at the start of a sentence.
+
+    Example:
+        >>> longer, share = Quantity(0.2), Quantity(0.9)
+        >>> slowest = SlowestRank(3, [], None, longer, [longer], share, share, 7, True, True, True)
+        >>> compute_longer(slowest)
+        'Rank 3 computes 20\\u202f% longer than the others'
+    """
+    node = f" on {slowest.node}" if slowest.node else ""
+    others = "others" if slowest.others > 1 else "other"
+    computes = f"Rank {slowest.rank}{node} computes"
+    if len(slowest.also) == 1:
+        computes = f"Ranks {slowest.rank} and {slowest.also[0]}{node} compute"
+    elif slowest.also:
+        further = f"{slowest.also[0]} and {len(slowest.also) - 1} more"
+        computes = f"Ranks {slowest.rank}, {further}{node} compute"
+    return f"{computes} {_how_much_longer(slowest)} longer than the {others}"
 
 
 def _how_much_longer(slowest: SlowestRank) -> str:
