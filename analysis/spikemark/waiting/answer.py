@@ -97,8 +97,8 @@ class WaitingAnswer(Answer):
         if prediction is not None:
             waiting = self.ladder.waiting
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
-            if self.asked is None and self._assumes_d:
-                lines.append(sentences.assumed(self.ladder.delay_ratio))
+            if self._assumes_d and (self.asked is None or _rests_on_d(self.asked)):
+                lines.append(sentences.assumed(prediction.plan.delay_ratio))
         if self.ladder.longest:
             lines.append(sentences.longest_event(self.ladder.longest))
         lines += sentences.slow_spells(self.ladder)
@@ -131,10 +131,9 @@ class WaitingAnswer(Answer):
     def _delays(self) -> list[str]:
         """That nobody knows whether the network allows a D, where predictions rest on one."""
         predictions = [change.prediction for change in (*self.changes[1:], *self.helps)]
-        if self.asked is not None:
-            predictions.append(self.asked)
-        elif self.rarely is not None and not self._assumes_d:
-            predictions.append(self.rarely)
+        spoken_of = self.rarely if self.asked is None else self.asked
+        if spoken_of is not None and not self._assumes_d:
+            predictions.append(spoken_of)
         rarer = any(each.waiting and each.plan.window > 1 for each in predictions)
         return [sentences.NEEDS_DELAYS] if rarer and self.run.description is None else []
 
@@ -226,6 +225,11 @@ class WaitingAnswer(Answer):
         return {name: _plain(value) for name, value in content.items()}
 
 
+def _rests_on_d(prediction: ReplayedWaiting) -> bool:
+    """Whether the schedule of a prediction has a D."""
+    return SCHEDULES[prediction.plan.schedule].uses_delay_ratio
+
+
 def _share(share: ShareAboveQuantile) -> dict[str, float]:
     """A share of eq 12 as JSON calls it."""
     return {
@@ -287,6 +291,7 @@ def answer(
         >>> explanation.asked.waiting.kind
         ''
     """
+    d_given = delay_ratio is not None
     numbers = {
         "delay_ratio": (delay_ratio, 1),
         "lag": (lag, 0),
@@ -329,19 +334,19 @@ def answer(
         iid=iid,
         changes=outcomes(run, changes, base) if changes else [],
         helps=[] if run.disturbed else helps(run, delay_ratio),
-        d_given=delay_ratio is not None,
+        d_given=d_given,
     )
 
 
 def _largest(run: CycleTrace, schedule: str, lag: int | None) -> int:
-    """The largest D that is exact. Raises BadInput where nothing says it."""
+    """The largest D that is exact; where nothing says it, the usual one that the lag allows."""
     lag_of_schedule = 0
     if schedule == "overlapped":
         lag_of_schedule = 1 if lag is None else lag
     largest = run.largest(lag_of_schedule)
     if largest is None:
-        line = "delay_ratio: missing; expected D, such as 5: these times do not tell the delays"
-        raise BadInput(line, field="delay_ratio", code="missing")
+        windows = lag_of_schedule + 1
+        largest = max(USUAL_RATIO - USUAL_RATIO % windows, windows)
     return largest
 
 
