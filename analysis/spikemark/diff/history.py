@@ -483,8 +483,8 @@ def known_of(folder: Path) -> Callable[[Run], KnownSpread]:
         path = _file_of(folder, run)
         if not path.is_file():
             raise BadInput(
-                f"--history={folder}: no {path.name}; expected a history of the machine of A",
-                field="--history",
+                f"history={folder}: no {path.name}; expected a history of the machine of A",
+                field="history",
             )
         all_entries = frame_of(path)
         spread = spreads(all_entries[all_entries["key"] == _key_in(set(all_entries["key"]), run)])

@@ -249,8 +249,9 @@ def _unknown_setting(field: str) -> BadInput:
     expected = fields_in_words([*DESCRIPTION_FIELDS, "preset", "machine", *OFTEN_CHANGED])
     if first in Experiment.model_fields and parts:
         return cannot_be_set(field, f"{first!r}, which has no parts").within("--set")
-    of_description = [".".join([name, *parts]) for name in DESCRIPTION_FIELDS]
-    alike = proposal(field, [*Experiment.model_fields, *of_description])
+    with_parts = [*DESCRIPTION_FIELDS, "preset", "machine"]
+    paths = [".".join([name, *parts]) for name in with_parts]
+    alike = proposal(field, [*Experiment.model_fields, *paths])
     return cannot_be_set(field, expected + alike).within("--set")
 
 

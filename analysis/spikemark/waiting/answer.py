@@ -304,7 +304,7 @@ def answer(
     if schedule is None:
         for name, value in (("lag", lag), ("group_period", group_period), ("ranks", ranks)):
             if value is not None:
-                line = f"{name}: expected only with --schedule"
+                line = f"{name}: expected only with schedule"
                 raise BadInput(line, field=name, code="conflict")
         if delay_ratio is not None and run.period == 1:
             check_exact(run, plan("structure_aware", delay_ratio, run.ranks))
