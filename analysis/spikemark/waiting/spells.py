@@ -1,4 +1,4 @@
-"""Slow spells: a rank that is slower than before and after in a part of a run.
+"""Slow spells: a rank that is slower in a part of the run than before it, after it, or both.
 
 The time of a rank beyond that of the others is a series whose noise may last for many cycles. Of
 all stretches between two blocks of cycles, the one counts whose mean differs most from the rest,
@@ -6,7 +6,8 @@ in standard errors. These follow from what is left without the stretch: noise of
 x(t) = rho x(t - 1) + e(t), by generalised least squares, so that both the level of the stretch and
 its sudden begin and end are evidence. Noise that is partly independent hides how long the other
 part lasts; so the errors are also found with rho from the second and the first autocovariance, and
-the larger ones count.
+the larger ones count. A stretch may begin with the run or end with it, not both; one end alone is
+less evidence than two, so it takes more standard errors.
 """
 
 from dataclasses import dataclass
@@ -23,15 +24,12 @@ MIN_SPELL = 3  #: blocks
 SURE_SPELL = 10.0
 SURE_CHANGE = 12.0
 MIN_SLOWER = 0.05
-#: A spell between two others levels lasts for this share of the run at most; else the rest is the
-#: exception.
+#: A spell that neither begins nor ends with the run lasts for this share of it at most; else the
+#: rest is the exception.
 LONGEST_SPELL = 0.6
-JUMP = 16  #: One part of so many of the run, on each side, shows that a rank changed at once.
 MAX_SPELLS = 3  #: of each rank
-#: This share of a spell has to be seen at both ends, and in the times of the rank itself; and this
-#: share where there is one end only.
+#: This share of a spell has to be seen at both ends, and in the times of the rank itself.
 SEEN = 0.5
-SEEN_AT_ONE_END = 0.7
 LARGEST_RHO = 0.999
 SMALLEST = 1e-300  #: for 0, by which nothing can be divided
 
@@ -118,19 +116,14 @@ def _of_rank(own: np.ndarray, others: np.ndarray) -> list[tuple[int, int, float]
         first, end = _most_unlike(beyond)
         within = beyond[first:end].mean()
         seconds = float(within - _rest(beyond, first, end).mean())
-        seen, sure = SEEN, SURE_SPELL
-        if first == 0 or end == len(own):
-            at_the_ends = _at_one_end(beyond, first, end)
-            seen, sure = SEEN_AT_ONE_END, SURE_CHANGE
-        else:
-            at_the_ends = _at_both_ends(beyond, first, end)
-        if seconds < MIN_SLOWER * usual_s or at_the_ends < seen * seconds:
-            break
-        if _errors(beyond, first, end, seconds) < sure:
+        at_the_ends, sure = seconds, SURE_CHANGE
+        if first > 0 and end < len(own):
+            at_the_ends, sure = _at_both_ends(beyond, first, end), SURE_SPELL
+        if seconds < MIN_SLOWER * usual_s or _errors(beyond, first, end, seconds) < sure:
             break
         of_its_own = own[first:end].mean() - _rest(own, first, end).mean()
         usually = float(np.median(beyond[first:end]) - np.median(_rest(beyond, first, end)))
-        if min(of_its_own, usually) < SEEN * seconds:
+        if min(at_the_ends, of_its_own, usually) < SEEN * seconds:
             break
         stretches.append((first, end, seconds))
         beyond = beyond.copy()
@@ -164,28 +157,6 @@ def _at_both_ends(series: np.ndarray, first: int, end: int) -> float:
         end: block after it, not beyond the last.
     """
     return float(series[first:end].mean() - max(series[:first].mean(), series[end:].mean()))
-
-
-def _at_one_end(series: np.ndarray, first: int, end: int) -> float:
-    """By how much a stretch that begins or ends with a series exceeds the rest at least.
-
-    That is the least by which a part of the stretch exceeds one of the rest: halves of both, and
-    the parts next to the change. So what rises slowly, or for a while only, has little.
-
-    Args:
-        series: [block] in s.
-        first: block of the stretch.
-        end: block after it.
-    """
-    slow = series[first:end]
-    rest = _rest(series, first, end)
-    near = max(len(series) // JUMP, MIN_SPELL)
-    jump = slow[:near].mean() - rest[-near:].mean()
-    if first == 0:
-        jump = slow[-near:].mean() - rest[:near].mean()
-    halves_of_slow = [half.mean() for half in np.array_split(slow, 2)]
-    halves_of_rest = [half.mean() for half in np.array_split(rest, 2)]
-    return float(min(jump, min(halves_of_slow) - max(halves_of_rest)))
 
 
 def _errors(series: np.ndarray, first: int, end: int, seconds: float) -> float:
