@@ -123,6 +123,7 @@ def score(
         typer.Option(
             help="With --runs: the calibrated machine that they ran on.",
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ] = None,
     html: params.Html = None,

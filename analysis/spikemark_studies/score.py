@@ -671,7 +671,7 @@ def scores_table(scores: Scores, by: str = "kind") -> Table:
         Column("series", "series"),
         Column("points", "points"),
         Column("error", "median error", words=percent),
-        Column("width", "interval, a factor", words=_factor_in_words),
+        Column("width", "interval, upper over lower end", words=_factor_in_words),
         Column("inside", "inside", words=percent),
     ]
     for name in ("score", *scores.other_methods):

@@ -235,6 +235,7 @@ def answer(
         typer.Option(
             help="Project the target with this profile: a file in machines/, or a path.",
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ] = None,
     ranks: Annotated[

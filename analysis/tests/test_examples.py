@@ -138,6 +138,7 @@ EXCUSED = {
     "report.times_page.write_answer": "spikemark waiting --html",
     "api.differences.history": "spikemark diff --history",
     "cli.output.show": "every command",
+    "cli.params.known_machine": "every command with --machine",
     "cli.params.writable": "every command with --html",
     "cli.planned_run.carry_out": "spikemark run",
     "spikemark_studies.cli.score": "spikemark score",

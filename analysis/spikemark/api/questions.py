@@ -205,6 +205,8 @@ def predict(
         others["program"] = None if asked_program is programs.PROGRAMS[MINI_APP] else program
         _without("a run, which states how it ran", **others)
         return RunAnswer(run, beside.of_run(run, _filled(equal_nodes(machine))))
+    stated = _machine(machine)
+    asked_program.refuse_unused(**arguments)
     run_alone = _dry_run(compute_from)
     if network is None and run_alone is not None:
         asked = _network_of(run_alone)
@@ -213,8 +215,6 @@ def predict(
         raise BadInput(field="network", reason="missing", expected=expected, code="missing")
     else:
         asked = question_about(network)
-    stated = _machine(machine)
-    asked_program.refuse_unused(**arguments)
     node_counts = _numbers(nodes)
     if ranks is not None and len(node_counts) > 1:
         reason = "several, beside numbers of ranks"
@@ -294,8 +294,8 @@ def advise(
     }
     asked_program = programs.program_named(program)
     asked_program.refuse_unused(anchor=anchor, times=times, **ways)
-    asked = question_about(network).way(**ways)
     profile = _filled(equal_nodes(machine))
+    asked = question_about(network).way(**ways)
     own = [] if anchor is None else [OwnTable(Path(anchor), profile)]
     result = asked_program.search(asked, profile, target_rtf, nodes, own)
     options_by_machine = {profile.name: result.options}
@@ -368,10 +368,10 @@ def compare(
     }
     asked_program = programs.program_named(program)
     asked_program.refuse_unused(anchor=anchor, **ways)
+    profiles = _side_by_side(machines)
     asked = question_about(network).way(**ways)
     results = {}
     words = {}
-    profiles = _side_by_side(machines)
     for profile, name_or_file in zip(profiles, machines, strict=True):
         words[profile.name] = _word(name_or_file) or profile.name
     tables = _anchors(anchor, words)

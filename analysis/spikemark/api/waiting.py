@@ -47,7 +47,7 @@ def waiting(
         schedule: replay this schedule: structure_aware, overlapped, hierarchical, conventional or
             placement_only.
         delay_ratio: D, cycles between two exchanges of all ranks; the largest exact one by default,
-            of a run its own.
+            of a run its own; 10 is assumed where nothing tells the delays.
         lag: L, how many windows an exchange may take; overlapped only, 1 by default.
         group_period: cycles between meetings of a group; hierarchical only, D by default.
         ranks: number of ranks under the schedule; that of the run by default.

@@ -60,6 +60,7 @@ def advise(
 
     one_form(format_, json=json)
     ways = params.ways_of(schedule, placement, delay_ratio, lag, exchange)
+    params.check_given(ways, program, anchor=anchor, times=times)
     network = params.needed_network(networks, run, preset, full, option, rate)
     with bar("trying what is exact"):
         advice = spikemark.advise(

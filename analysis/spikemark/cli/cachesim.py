@@ -70,6 +70,7 @@ def cachesim(
         typer.Option(
             help="Take the caches from a machine profile: a file in machines/, or a path.",
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ] = None,
     json: params.Json = False,

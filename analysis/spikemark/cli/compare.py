@@ -20,6 +20,7 @@ def compare(
             metavar="MACHINE...",
             help="Files in machines/, or paths.",
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ],
     run: params.Run = None,
@@ -65,6 +66,7 @@ def compare(
 
     one_form(format_, json=json, details=details)
     ways = params.ways_of(schedule, placement, delay_ratio, lag, exchange)
+    params.check_given(ways, program, anchor=anchor)
     network = params.needed_network(None, run, preset, full, option, rate)
     with bar("trying what is exact"):
         comparison = spikemark.compare(

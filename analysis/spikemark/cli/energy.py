@@ -61,6 +61,7 @@ def energy(
         typer.Option(
             help="Model the energy with the power of this machine profile.",
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ] = None,
     nodes: Annotated[

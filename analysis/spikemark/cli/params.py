@@ -25,7 +25,7 @@ import typer
 from spikemark.core.commands import command
 from spikemark.core.errors import BadInput, unknown_name
 
-from .options import WHOLE_NUMBER, is_file, only_with
+from .options import WHOLE_NUMBER, is_file, machine_of_any_kind, only_with
 
 if TYPE_CHECKING:
     from spikemark.prediction.question import Question
@@ -122,6 +122,17 @@ def with_underscores(name: str | None) -> str | None:
     return None if name is None else name.replace("-", "_")
 
 
+def known_machine(context: typer.Context, option: Any, named: Any) -> Any:
+    """Names of machines or paths of profiles, one or several, as they are given.
+
+    Raises BadInput for one that cannot be read: a wrong value comes before what is missing.
+    """
+    if named is not None and not context.resilient_parsing:
+        for name in [named] if isinstance(named, str) else named:
+            machine_of_any_kind(name, filled=False)
+    return named
+
+
 def writable(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
     """The path of an output file. Raises BadInput, before any work, if it cannot be written."""
     if path is not None and not context.resilient_parsing:
@@ -201,7 +212,8 @@ PresetOptions = Annotated[
 Rate = Annotated[
     float | None,
     typer.Option(
-        help="Mean firing rate in Hz, if neither the network nor its publication gives it."
+        min=0,
+        help="Mean firing rate in Hz, if neither the network nor its publication gives it.",
     ),
 ]
 Settings = Annotated[
@@ -262,7 +274,10 @@ Exchange = Annotated[
 
 MACHINE_HELP = "A profile: its name (`spikemark machine` lists them), or the path of one."
 
-NeededMachine = Annotated[str, typer.Option(help=MACHINE_HELP, autocompletion=machine_names)]
+NeededMachine = Annotated[
+    str,
+    typer.Option(help=MACHINE_HELP, autocompletion=machine_names, callback=known_machine),
+]
 Nodes = Annotated[int | None, typer.Option(min=1, help="Number of nodes [as few as are needed].")]
 RanksPerNode = Annotated[
     int | None, typer.Option(min=1, help="Ranks that share a node [as many as fit].")
@@ -397,6 +412,30 @@ def check_network(networks: list[str] | None, run: str | None, preset: str | Non
         raise BadInput(file=names[0], reason="not found", code="file")
     if preset is not None and preset not in PRESETS:
         raise unknown_name(asked_as, preset, PRESETS)
+
+
+def check_given(ways: dict[str, Any], program: str, **more: Any) -> None:
+    """Check values that are given before what is missing is complained about, or a large network is
+    described.
+
+    Args:
+        ways: as of `ways_of`.
+        program: by its name.
+        more: other options, by name, that may mean nothing for the program.
+
+    Raises BadInput for an unknown name, and for what means nothing here.
+
+    Example:
+        >>> check_given({"schedule": "overlap"}, "mini-app")
+        Traceback (most recent call last):
+            ...
+        spikemark.core.errors.BadInput: schedule='overlap'; expected ...
+    """
+    from spikemark.prediction import programs
+    from spikemark.prediction.question import fixed_by
+
+    programs.program_named(program).refuse_unused(**ways, **more)
+    fixed_by(**ways)
 
 
 def needed_network(

@@ -68,6 +68,7 @@ def partition(
                 "Weights with which all ranks of this machine compute equally long, as predicted."
             ),
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ] = None,
     on: params.RanksByPart = None,

@@ -86,6 +86,7 @@ def predict(
         write_page(html, "a run beside its prediction", answer)
         show(answer, json, format_=format_)
         return
+    params.check_given(ways, program, anchor=anchor)
     if program == MINI_APP and all(given is None for given in (nodes, ranks, on, compute_from)):
         params.check_network(networks, run, preset)
         raise params.no_layout()  # before a large network is described

@@ -26,6 +26,7 @@ def simulate(
         typer.Option(
             help=("A profile, or a machine of unequal parts: a file in machines/, or a path."),
             autocompletion=params.machine_names,
+            callback=params.known_machine,
         ),
     ],
     ranks: Annotated[int, typer.Option(min=1, help="Number of MPI ranks.")],

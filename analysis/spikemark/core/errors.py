@@ -171,18 +171,25 @@ class BadInput(ValueError):
         Args:
             flag: the option.
             flags: options of the command by the names of arguments; a complaint that something
-                stands beside, with or without another argument names that as an option, too.
+                stands beside, with or without another argument names that as an option, too, and
+                so does one that proposes NAME=VALUE.
 
         Example:
             >>> line = BadInput(field="runs_of", reason="beside out", expected="one of them")
             >>> str(line.about_option("--runs-of", {"out": "--out"}))
             '--runs-of: beside --out; expected one of them'
+            >>> line = BadInput(field="rate", reason="missing", expected="Hz, as in rate=5")
+            >>> str(line.about_option("--rate", {"rate": "--rate"}))
+            '--rate: missing; expected Hz, as in --rate 5'
         """
         if self.field is None or not self.sentence.startswith(self.field):
             return self
-        sentence = flag + self.sentence.removeprefix(self.field)
+        words = self.sentence.removeprefix(self.field)
         for name, other_flag in (flags or {}).items():
-            sentence = re.sub(rf"\b(beside|with|without) {name}\b", rf"\1 {other_flag}", sentence)
+            words = re.sub(rf"(?<![\w.-]){name}=True\b", other_flag, words)
+            words = re.sub(rf"(?<![\w.-]){name}=(?=\w)", f"{other_flag} ", words)
+            words = re.sub(rf"\b(beside|with|without) {name}\b", rf"\1 {other_flag}", words)
+        sentence = flag + words
         return type(self)(
             sentence,
             field=flag,

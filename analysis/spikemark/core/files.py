@@ -195,13 +195,13 @@ def replaceable(
         >>> replaceable(Path("docs/results"), ("record.json",), "record.json", "a run")
         Traceback (most recent call last):
             ...
-        spikemark.core.errors.BadInput: --out docs/results: contains 'beyond-waiting.svg'; ...
+        spikemark.core.errors.BadInput: out=docs/results: contains 'beyond-waiting.svg'; ...
     """
     problem = _foreign_content(folder, names, mark)
     if problem is not None:
         expected = f"a folder that is new, empty, or holds {content} and nothing else"
-        message = f"--out {folder}: {problem}; expected {expected}"
-        raise BadInput(message, field="--out", code="file")
+        message = f"out={folder}: {problem}; expected {expected}"
+        raise BadInput(message, field="out", code="file")
 
 
 def _foreign_content(folder: Path, names: Collection[str], mark: str) -> str | None:

@@ -193,7 +193,7 @@ def limit(text: str) -> float:
     percentage = PERCENTAGE.fullmatch(text.strip())
     if not percentage:
         expected = "a percentage of at least 0 %, such as 5%"
-        raise BadInput(field="--fail-above", value=text, expected=expected)
+        raise BadInput(field="fail_above", value=text, expected=expected)
     return float(percentage[1]) / 100
 
 

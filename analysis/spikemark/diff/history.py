@@ -472,7 +472,7 @@ def known_of(folder: Path) -> Callable[[Run], KnownSpread]:
         >>> spread_of(load_run("tests/golden/analysis/records/aware-4"))
         Traceback (most recent call last):
             ...
-        spikemark.core.errors.BadInput: --history=nowhere: no vm.jsonl; expected a history of ...
+        spikemark.core.errors.BadInput: history=nowhere: no vm.jsonl; expected a history of ...
     """
 
     @functools.cache
@@ -483,8 +483,8 @@ def known_of(folder: Path) -> Callable[[Run], KnownSpread]:
         path = _file_of(folder, run)
         if not path.is_file():
             raise BadInput(
-                f"--history={folder}: no {path.name}; expected a history of the machine of A",
-                field="--history",
+                f"history={folder}: no {path.name}; expected a history of the machine of A",
+                field="history",
             )
         all_entries = frame_of(path)
         spread = spreads(all_entries[all_entries["key"] == _key_in(set(all_entries["key"]), run)])

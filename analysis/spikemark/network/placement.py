@@ -392,7 +392,7 @@ def ranges(
         return _read(path, neurons, file_state(path)).on(ranks, placement), False
     if ranks is None:
         raise BadInput(
-            field="--ranks",
+            field="ranks",
             reason="missing",
             expected=f"the number of ranks for placement {placement!r}",
             code="missing",

@@ -187,8 +187,8 @@ def predict(
     if not _linked(target, anchors):
         raise BadInput(
             f"program={program}: never measured with this network and never on"
-            f" {target.machine.title}; expected a published network (a preset with --full), or"
-            " --anchor with a run on one node there",
+            f" {target.machine.title}; expected a published network (a preset with full=True), or"
+            " anchor=FILE with a run on one node there",
             field="program",
             code="missing",
         )

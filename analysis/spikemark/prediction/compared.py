@@ -543,7 +543,7 @@ def _even_price_cell(answer: ComparisonAnswer, name: str) -> str:
         return middle_eur
     stated_eur = answer.lives[name].price_of_node
     if stated_eur is not None and low < stated_eur < high:
-        return f"no clear difference ({least_eur} to {most_eur})"
+        return f"not told apart from its price ({least_eur} to {most_eur})"
     return with_ends(middle_eur, least_eur, most_eur)
 
 
@@ -622,7 +622,7 @@ def _verdict(results: dict[str, SearchResult], target: float) -> str:
         return sentence
     return (
         f"{sentence} Out of reach of {listed(out_of_reach)} on any number of nodes: the fastest"
-        " number is shown."
+        " number of nodes is shown."
     )
 
 

@@ -27,7 +27,7 @@ from .answers import (
     rtf_cell,
 )
 from .narrowing import HEADS, RatioTerm
-from .option import Option
+from .option import Option, ordered
 from .over_nodes import over_nodes
 from .wording import capital, interval
 
@@ -59,24 +59,37 @@ class PredictionAnswer(Answer):
         return over_nodes({self.machine.name: self.options}, axes)
 
     @cached_property
-    def largest(self) -> Option:
-        """The option on the most nodes, of which the sentences speak."""
-        return max(self.options, key=lambda option: (option.nodes, option.ranks))
+    def fastest(self) -> Option:
+        """The fastest option, of which the sentences speak: of those that fit into the memory, if
+        any do, and of those that are equally fast the one on the fewest nodes.
+        """
+        fitting = [option for option in self.options if option.fits is not False]
+        return ordered(fitting or self.options, target=None)[0]
 
     @cached_property
     def _screen(self) -> Screen:
-        largest = self.largest
+        fastest = self.fastest
         notes = as_lines(remarks_on(self.options))
         notes += contradiction(self.options)
         if len(self.options) > 1:
-            ranks = counted(largest.ranks, "rank")
+            ranks = counted(fastest.ranks, "rank")
             notes.append(
-                f"The sentence above and the lines below are about {ranks} on {largest.place}, the"
-                " largest run of this table."
+                f"The first sentence and the lines below are about {ranks} on {fastest.place}, the"
+                " fastest run of this table."
             )
-        notes += about([RatioTerm(largest, named=self.named)], largest.rtf, largest.inputs)
+        notes += about([RatioTerm(fastest, named=self.named)], fastest.rtf, fastest.inputs)
         table = _predicted_table(self.options)
-        return Screen([_predicted_sentence(largest)], [table], notes)
+        lines = [_predicted_sentence(fastest), *self._on_more_nodes()]
+        return Screen(lines, [table], notes)
+
+    def _on_more_nodes(self) -> list[str]:
+        """How much longer the most nodes would take, where these are not the fastest."""
+        fastest = self.fastest
+        most = max(self.options, key=lambda option: (option.nodes, -option.median))
+        if most.nodes <= fastest.nodes or most.fits is False:
+            return []
+        ratio = interval(most.rtf / fastest.rtf)
+        return [f"On {counted(most.nodes, 'node')}, it would take {ratio} times as long."]
 
     def screen(self, details: bool = False) -> Screen:
         """What `spikemark predict` prints."""

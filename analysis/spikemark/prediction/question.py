@@ -142,20 +142,7 @@ class Question(Summarised):
             >>> network.way(schedule="structure_aware").fixed
             {'schedule': 'structure_aware'}
         """
-        given: dict[str, Any] = {
-            "schedule": schedule,
-            "placement": placement,
-            "delay_ratio": delay_ratio,
-            "lag": lag,
-            "exchange": exchange,
-        }
-        fixed = {name: value for name, value in given.items() if value is not None}
-        if schedule is not None:
-            _check_used(find_schedule(schedule), fixed)
-        if placement is not None:
-            check_name(placement)
-            fixed["placement"] = field_of(placement)
-        _check_exchange(exchange)
+        fixed = fixed_by(schedule, placement, delay_ratio, lag, exchange)
         ratio = self.description.get("delay_ratio") or AUTO
         description = self.description | {"delay_ratio": ratio} | fixed
         return replace(self, description=description, fixed=fixed)
@@ -210,6 +197,38 @@ class Question(Summarised):
             delay_ms=self.known.time.resolution_ms * longest,
             poisson=any(p.outside_hz for p in network.populations),
         )
+
+
+def fixed_by(
+    schedule: str | None = None,
+    placement: str | None = None,
+    delay_ratio: int | str | None = None,
+    lag: int | None = None,
+    exchange: str | Mapping[str, object] | None = None,
+) -> dict[str, Any]:
+    """The fields of a run description that a way of running fixes, whatever the network.
+
+    None: it does not. Raises BadInput as `Question.way`.
+
+    Example:
+        >>> fixed_by(schedule="overlapped", lag=2)
+        {'schedule': 'overlapped', 'lag': 2}
+    """
+    given: dict[str, Any] = {
+        "schedule": schedule,
+        "placement": placement,
+        "delay_ratio": delay_ratio,
+        "lag": lag,
+        "exchange": exchange,
+    }
+    fixed = {name: value for name, value in given.items() if value is not None}
+    if schedule is not None:
+        _check_used(find_schedule(schedule), fixed)
+    if placement is not None:
+        check_name(placement)
+        fixed["placement"] = field_of(placement)
+    _check_exchange(exchange)
+    return fixed
 
 
 def _check_used(schedule: Schedule, fixed: dict[str, Any]) -> None:

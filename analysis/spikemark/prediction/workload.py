@@ -392,7 +392,7 @@ def rates_of(
             raise BadInput(
                 field="rate",
                 reason=f"missing; {reason}",
-                expected="a mean rate in Hz, as in --rate 5",
+                expected="a mean rate in Hz, as in rate=5",
                 code="missing",
             )
         by_population = [published.hz.get(p.name, published.mean_hz) for p in populations]

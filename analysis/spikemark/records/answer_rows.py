@@ -169,6 +169,8 @@ class SlowestContent(Content):
     node: str | None
     longer: FigureContent
     """share by which it exceeds the mean of the others"""
+    longer_of_each: list[FigureContent]
+    """the same of `rank` and of each of `also`"""
     share: FigureContent
     """of the waiting that would go if it did not"""
     change: FigureContent
@@ -179,6 +181,8 @@ class SlowestContent(Content):
     """it exceeds the others by more than chance"""
     throughout: bool
     """and does so in the whole run, else in a part of it"""
+    besides_spells: bool
+    """it is not in its slow spells alone that it is slow"""
     neurons: float | None = None
     """how many times as many it has as the mean of the others; null where nobody knows"""
     events: float | None = None
@@ -199,14 +203,18 @@ class LongestEventContent(Content):
 
 
 class SlowSpellContent(Content):
-    """Cycles in which a rank was slower than before and after."""
+    """Cycles in which a rank was slower than in the rest of the run."""
 
     rank: int
     node: str | None
     first: int
-    """cycle"""
+    """cycle from which on it was slow"""
     last: int
-    """cycle"""
+    """cycle until which it was slow"""
+    faster_before: bool
+    """false where the run begins with the spell"""
+    faster_after: bool
+    """false where the run ends with the spell: the rank stayed slow"""
     longer: float
     """share by which a cycle was longer"""
     share: float

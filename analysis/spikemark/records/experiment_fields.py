@@ -223,7 +223,7 @@ class Experiment(BaseModel):
         """
         for field in LAYOUT:
             if self.varies(field):
-                raise _cannot_be_set(field, "'machine.ranks_per_node' with the field 'machine'")
+                raise cannot_be_set(field, "'machine.ranks_per_node' with the field 'machine'")
         changed = [*DESCRIPTION_FIELDS]
         if self.preset:
             changed.append("preset")
@@ -256,24 +256,45 @@ def _check_field(
     """
     first, *parts = field.split(".")
     if first not in possible:
-        expected = f"{', '.join(possible)}, with '.' for parts"
+        expected = fields_in_words(possible)
         if first in beside:
-            raise _cannot_be_set(field, f"{expected}; {first!r} stands beside 'set', not in it")
+            raise cannot_be_set(field, f"{expected}; {first!r} stands beside 'set', not in it")
         paths = [".".join([name, *parts]) for name in (*possible, *beside)]
-        raise _cannot_be_set(field, expected + proposal(field, paths))
+        raise cannot_be_set(field, expected + proposal(field, paths))
     if "" in parts:
-        raise _cannot_be_set(field, "names with '.' between")
+        raise cannot_be_set(field, "names with '.' between")
     if first in PLACES and parts:
-        raise _cannot_be_set(field, f"{first!r}, which has no parts")
+        raise cannot_be_set(field, f"{first!r}, which has no parts")
     if first == "machine" and (len(parts) != 1 or parts[0] not in SimulatedOn.model_fields):
         names = [MACHINE_PREFIX + name for name in SimulatedOn.model_fields]
-        raise _cannot_be_set(field, ", ".join(names))
+        raise cannot_be_set(field, ", ".join(names))
     if first == "preset" and parts in ([], ["seed"]):
         expected = "options of the preset as in 'preset.areas'; 'seeds' gives seeds"
-        raise _cannot_be_set(field, expected)
+        raise cannot_be_set(field, expected)
 
 
-def _cannot_be_set(field: str, expected: str) -> BadInput:
+def fields_in_words(possible: Iterable[str]) -> str:
+    """The fields that may be set, for a complaint: those with parts of a description first.
+
+    Example:
+        >>> fields_in_words(["time", "lag", "preset", "ranks"])
+        "time, lag, with '.' for parts; preset.OPTION, ranks"
+    """
+    names = list(possible)
+    of_description = [name for name in names if name in DESCRIPTION_FIELDS]
+    others = {"preset": f"{PRESET}OPTION", "machine": f"{MACHINE_PREFIX}FIELD"}
+    further = [others.get(name, name) for name in names if name not in of_description]
+    words = f"{', '.join(of_description)}, with '.' for parts"
+    return f"{words}; {', '.join(further)}" if further else words
+
+
+def cannot_be_set(field: str, expected: str) -> BadInput:
+    """The complaint about a field that an experiment does not have.
+
+    Example:
+        >>> str(cannot_be_set("foo", "time"))
+        "field 'foo' cannot be set: expected time"
+    """
     return BadInput(
         f"field {short_repr(field)} cannot be set: expected {expected}", field=field, code="unknown"
     )

@@ -70,8 +70,8 @@ def extra_p(frames: Frames, only: tuple[str, ...] = ()) -> tuple[str, list[str]]
         if path.endswith(ROOT_OF_CALLS):
             raise BadInput(
                 f"Extra-P needs all call paths to be measured at the same points; {path} lacks"
-                " some; expected --only NAME=VALUE for one of them, or a grid without gaps",
-                field="--only",
+                " some; expected only=NAME=VALUE for one of them, or a grid without gaps",
+                field="only",
             )
     for path, metric in partly[["callpath", "metric"]].drop_duplicates().to_numpy():
         complaints.append(f"{path}, {metric}: not measured at every point; left out")
@@ -161,13 +161,13 @@ def runs_that_meet(frames: Frames, only: tuple[str, ...]) -> Frames:
         name, _, value = condition.partition("=")
         if name not in table:
             expected = f"NAME=VALUE, with one of {', '.join(table.columns)}"
-            raise BadInput(f"--only: {condition!r}; expected {expected}", field="--only")
+            raise BadInput(f"only: {condition!r}; expected {expected}", field="only")
         values = table[name].map(_as_text)
         meets = values == _as_text(value)
         if not meets.any():
             possible = [str(text) for text in values.unique()]
             expected = f"{name}={' or '.join(possible)}"
-            raise BadInput(f"--only: {condition!r}; expected {expected}", field="--only")
+            raise BadInput(f"only: {condition!r}; expected {expected}", field="only")
         frames = frames.with_runs(frames.runs[meets.to_numpy()])
     return frames
 

@@ -143,11 +143,11 @@ def _(answer: AdviceAnswer) -> list[Section]:
 @_drawings.register
 def _(answer: PredictionAnswer) -> list[Section]:
     options = {_layout(option): option for option in answer.options}
-    largest = answer.largest
+    fastest = answer.fastest
     return [
         Section("parts", "Where the time goes", figures=[_part_bars(options)]),
-        Section("decides", "What decides", tables=[_decides(largest.place, largest)]),
-        Section("sources", "Sources", tables=[_sources(largest.machine.name, largest)]),
+        Section("decides", "What decides", tables=[_decides(fastest.place, fastest)]),
+        Section("sources", "Sources", tables=[_sources(fastest.machine.name, fastest)]),
     ]
 
 

@@ -40,6 +40,8 @@ LABEL_WIDTH = 30  # characters of a line in the label of a row
 MAX_PANELS = 6
 MAX_LINES = 4  # of a panel; beyond, each has a panel of its own
 MAX_DOTS = 40  # of a bar
+FAR = 2.0  # times the longest bar of a panel, beyond which a dot would squeeze the bars
+BEHIND_BARS = 1.1  # times the longest bar, where an arrow stands for such a dot
 LONGEST_OF_TWO = 24  # letters of a label in a legend of two columns
 LONGEST_OF_THREE = 14  # and of three
 WIDTH_OF_NAME = 17  # characters of a line in the name of a line of a figure
@@ -208,7 +210,9 @@ def bars(
 
     `dots`: a frame with the columns `row`, `panel` and `value` of single runs, or of what
     `dot` says, drawn over the bars; a column `name` says what each is instead. Of more than
-    MAX_DOTS of a bar, some are drawn, the lowest and the highest included.
+    MAX_DOTS of a bar, some are drawn, the lowest and the highest included. Those beyond FAR times
+    the longest bar of the panel are arrows at the end of the axis, and the caption has the farthest
+    value.
 
     `unit`: of the parts, in the heads of the table; by default, that of their terms.
 
@@ -224,6 +228,10 @@ def bars(
         dots = _few_dots(dots, _named(row, panel))
         if len(dots) < all_dots:
             caption += f" Dots: {len(dots)} of {all_dots}, the extremes included."
+        dots = dots.assign(_is_far=_are_far(frame, row, parts, panel, dots))
+        if dots["_is_far"].any():
+            farthest = dots["value"].max()
+            caption += f" Arrows: dots beyond the axis, up to {number(farthest, 2)}."
     long = frame.melt(_named(row, panel), list(parts), "part", "value").fillna({"value": 0.0})
     totals = long["value"].abs().groupby(long["part"]).sum()
     shown = [part for part in parts if totals[part] > 0]
@@ -259,12 +267,20 @@ def bars(
                 told(bar, [f"{label}: {head} {number(bar.get_width())}"])
         if dots is not None:
             of_panel = dots if panel is None else dots[dots[panel] == value]
-            places = [labels.index(label) for label in of_panel[row]]
-            paper = COLOUR["paper"]
-            spots = axes.scatter(of_panel["value"], places, 16, paper, edgecolors=_INK, zorder=3)
-            names = of_panel["name"] if "name" in of_panel else [dot] * len(of_panel)
-            values = zip(names, of_panel["value"], strict=True)
-            told(spots, [f"{name}: {number(value)}" for name, value in values])
+            behind_bars = BEHIND_BARS * part.groupby(row, observed=True)["value"].sum().max()
+            for is_far, alike in of_panel.groupby("_is_far"):
+                places = [labels.index(label) for label in alike[row]]
+                drawn_at = alike["value"]
+                if is_far:
+                    nearer = of_panel["value"].mask(of_panel["_is_far"], 0.0).max()
+                    drawn_at = alike["value"].clip(upper=max(behind_bars, nearer))
+                paper, marker = COLOUR["paper"], ">" if is_far else MARKERS[0]
+                spots = axes.scatter(
+                    drawn_at, places, 16, paper, marker=marker, edgecolors=_INK, zorder=3
+                )
+                names = alike["name"] if "name" in alike else [dot] * len(alike)
+                values = zip(names, alike["value"], strict=True)
+                told(spots, [f"{name}: {number(value)}" for name, value in values])
         axes.set(ylabel="", xlabel=xlabel)
         _rows(axes)
         _ticks(axes)
@@ -286,6 +302,22 @@ def bars(
         for column in figure.table.columns
     ]
     return replace(figure, table=replace(figure.table, columns=table_columns))
+
+
+def _are_far(
+    frame: pd.DataFrame,
+    row: str,
+    parts: Sequence[str],
+    panel: str | None,
+    dots: pd.DataFrame,
+) -> pd.Series:
+    """Which dots of `bars` are beyond FAR times the longest bar of their panel."""
+    lengths = frame[list(parts)].fillna(0.0).sum(axis=1)
+    bar_lengths = lengths.groupby([frame[key] for key in _named(row, panel)]).sum()
+    longest = pd.Series(float(bar_lengths.max()), index=dots.index)
+    if panel is not None:
+        longest = dots[panel].map(bar_lengths.groupby(level=panel).max()).astype(float)
+    return (dots["value"] > FAR * longest) & (longest > 0)
 
 
 def _on_lines(label: object) -> str:

@@ -10,11 +10,11 @@ from spikemark.core.files import write_output
 from spikemark.core.places import short
 from spikemark.quantities.elements import Box, Figure, Section
 from spikemark.quantities.table import Table
-from spikemark.quantities.words import counted, integer, number, percent
+from spikemark.quantities.words import counted, integer, number
 from spikemark.records.imported import DRY_RUN, PAGE, CycleTimes
 from spikemark.records.record import Run
 from spikemark.waiting import answer
-from spikemark.waiting.sentences import MICRO, slow_rank
+from spikemark.waiting.sentences import MICRO, slow_rank, slow_spells
 from spikemark.waiting.trace import trace
 
 from . import heat, plots
@@ -64,18 +64,19 @@ def _page(times: CycleTimes | Run, made: answer.WaitingAnswer, made_by: str) -> 
     first_line, *further_lines = spoken_lines
     parts, *details = made.tables
     slow = slow_rank(made.ladder.slowest, made.ladder.parts["imbalance"], made.cycle_s)
+    named = [line for line in (slow, *slow_spells(made.ladder)) if line]
     planted = _planted(times)
     waits = Section(
         "waiting",
         "Waiting: what would help?",
-        [*further_lines, *_slow_rank(made)],
+        [*(line for line in further_lines if line != slow), *_slow_rank(made, slow)],
         tables=[helpful(made.helps)] if made.helps else [],
         boxes=[Box("wary", line) for line in (*planted, *run.warnings, *made.remarks, EXCHANGES)],
     )
     return Page(
         what=f"{times.path.resolve().name}, cycle times of {_origin(times)}",
         title=f"{counted(run.ranks, 'rank')}, {integer(run.cycles)} cycles",
-        sentence=" ".join(filter(None, [first_line, slow])),
+        sentence=" ".join([first_line, *named[:1]]),
         care=caution,
         facts=_facts(times, made_by),
         picture=_picture(made, parts),
@@ -98,24 +99,27 @@ def _planted(times: CycleTimes | Run) -> list[str]:
     return [f"{text}."]
 
 
-def _slow_rank(made: answer.WaitingAnswer) -> list[str]:
-    """What an even slowest rank would save, why that is not all the waiting, and since when it is
-    slow; nothing where no rank is surely slow and matters.
+def _slow_rank(made: answer.WaitingAnswer, slow: str) -> list[str]:
+    """The sentence about slow ranks, what waiting would stay, how equal work differs from this, and
+    since when the slowest is slow.
+
+    `slow`: the sentence; nothing is said where it is empty.
     """
-    slowest = made.ladder.slowest
-    imbalance = made.ladder.parts["imbalance"]
-    if not slow_rank(slowest, imbalance, made.cycle_s):
+    if not slow:
         return []
-    waiting_s = made.ladder.waiting.number
-    saved_s = slowest.share.number * waiting_s
-    saved = number(MICRO * saved_s, 2)
-    left = number(MICRO * (waiting_s - saved_s), 2)
-    return [
-        f"That is {saved}\u202fµs per cycle, {percent(saved_s / made.cycle_s)} of the run time"
-        f" (modelled). The other {left}\u202fµs would stay: in each cycle, whichever of the other"
-        " ranks is last takes its place.",
-        since_when(made.run.compute, slowest.rank, made.run.first_rank),
+    slowest = made.ladder.slowest
+    left_s = (1 - slowest.share.number) * made.ladder.waiting.number
+    lines = [
+        f"{slow} The other {number(MICRO * left_s, 2)}\u202fµs per cycle would stay: in each cycle,"
+        " whichever of the other ranks is last takes its place."
     ]
+    if any(change.name == answer.EQUAL_WORK for change in made.helps):
+        lines.append(
+            f"{answer.EQUAL_WORK.capitalize()} is another remedy: what slow ranks compute longer is"
+            " spread over all, and not saved."
+        )
+    lines.append(since_when(made.run.compute, slowest.rank, made.run.first_rank))
+    return lines
 
 
 def since_when(computing: np.ndarray, rank: int, first_rank: int = 0) -> str:

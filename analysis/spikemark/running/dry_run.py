@@ -120,7 +120,10 @@ def plan(
     for name, value in ("ranks_here", side_by_side), ("sample", number):
         if not 1 <= value <= ranks:
             raise BadInput(
-                field=name, value=value, expected=f"1 to {ranks}, the ranks of --of", code="range"
+                field=name,
+                value=value,
+                expected=f"1 to {ranks}, all ranks of the run",
+                code="range",
             )
     rates = rates_of(description, rate_hz)
     counts = _work(Loads.count(network_description, ranks, threads, rates.hz))
@@ -229,8 +232,8 @@ def _check(out: Path, wanted: DryRunPlan) -> None:
         for field, value, asked_value in differing(present, with_content(wanted.description)):
             values = f"{field}={short_repr(value)}; expected {short_repr(asked_value)}"
             raise BadInput(
-                f"--out {out}: holds a dry run of another description: {values}, or a new folder",
-                field="--out",
+                f"out={out}: holds a dry run of another description: {values}, or a new folder",
+                field="out",
                 code="file",
             )
     asked = {"of": wanted.ranks, "threads": wanted.threads, "rate": wanted.rate_hz}

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from spikemark import machines
 from spikemark.core import digests, places
-from spikemark.core.errors import BadInput, unknown_name
+from spikemark.core.errors import BadInput, proposal, unknown_name
 from spikemark.core.fields import assign
 from spikemark.core.fields import checked as valid
 from spikemark.core.reading import check_plain
@@ -33,6 +33,7 @@ from spikemark.network.named_files import located, with_content
 from spikemark.network.schedules import LANES, SCHEDULES
 from spikemark.records.experiment_fields import (
     CONFIG_FIELDS,
+    DESCRIPTION_FIELDS,
     LAYOUT,
     MACHINE_PREFIX,
     PLACES,
@@ -40,11 +41,15 @@ from spikemark.records.experiment_fields import (
     PRESET_NAME,
     Experiment,
     as_list,
+    cannot_be_set,
+    fields_in_words,
 )
 from spikemark.records.plan import Planned, SimulatedOn
 
 #: Names in labels that differ from the name of the field.
 SHORT_NAMES = {"delay_ratio": "D"}
+#: Fields of an experiment that are changed for one sweep, for a complaint.
+OFTEN_CHANGED = (*PLACES, "seeds", "repetitions", "grid", "time_limit_s")
 #: Runs of a sweep; more would last for months.
 MAX_RUNS = 100_000
 #: Hexadecimal digits of a digest, and those in the id of a run.
@@ -220,6 +225,8 @@ def changed(experiment: Experiment, values: Mapping[str, Any]) -> Experiment:
 def _change(field: str, value: object) -> dict[str, Any]:
     """A field of an experiment in its place.
 
+    Raises BadInput for one that an experiment does not have, and for a part of one that has none.
+
     Example:
         >>> _change("preset.areas", 4), _change("time.simulate_ms", 300)
         ({'preset': {'options': {'areas': 4}}}, {'set': {'time.simulate_ms': 300}})
@@ -231,7 +238,21 @@ def _change(field: str, value: object) -> dict[str, Any]:
         return {"preset": {"options": {rest: value}}}
     if first == "machine" and rest:
         return {"machine": {rest: value}}
+    if first not in DESCRIPTION_FIELDS:
+        raise _unknown_setting(field)
     return {"set": {field: value}}
+
+
+def _unknown_setting(field: str) -> BadInput:
+    """The complaint about a field of `changed` that no experiment has, or none in parts."""
+    first, *parts = field.split(".")
+    expected = fields_in_words([*DESCRIPTION_FIELDS, "preset", "machine", *OFTEN_CHANGED])
+    if first in Experiment.model_fields and parts:
+        return cannot_be_set(field, f"{first!r}, which has no parts").within("--set")
+    with_parts = [*DESCRIPTION_FIELDS, "preset", "machine"]
+    paths = [".".join([name, *parts]) for name in with_parts]
+    alike = proposal(field, [*Experiment.model_fields, *paths])
+    return cannot_be_set(field, expected + alike).within("--set")
 
 
 def merged(content: object, changes: object) -> Any:

@@ -31,12 +31,15 @@ LAG_OF_TRIED = {"structure_aware": 0, "overlapped": 1}  #: schedules that are tr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EQUAL_WORK = "equal work on all ranks"
 #: Changes that a user can bring about, in words.
 HELPFUL_CHANGES = {
-    "equal work on all ranks": "level-ranks",
+    EQUAL_WORK: "level-ranks",
     "exchange in half the time": "halve-latency",
 }
 NO_INTERRUPTIONS = "no interruptions, as an idle core on each node may bring"
+#: Cycles of a slow spell that are longer by more than this share may look interrupted.
+LOOKS_INTERRUPTED = 0.5
 #: Columns of WaitingAnswer.table, times in µs per cycle.
 PART_COLUMNS = ("part", "mean_us", "low_us", "high_us", "long_cycles_us", "kind", "meaning")
 
@@ -72,18 +75,20 @@ class WaitingAnswer(Answer):
     def lines(self) -> list[str]:
         """What stands on the screen: sentences, the parts of the waiting, and what would help.
 
-        Empty lines stand between the three. Of times that seem to be wrong, there is only this.
+        Of the sentences, the first ones answer the changes that were asked about. Empty lines stand
+        between the three. Of times that seem to be wrong, there is only this.
         """
         if self.run.doubtful:
             return [sentences.nothing_predicted(self.run)]
-        predictions = [*self._what_if(), *self._helps(), *self._delays()]
-        return [*self._sentences(), "", *self._parts(), "", *predictions]
+        help_lines = [*self._helps(), *self._delays()]
+        return [*self._sentences(), "", *self._parts(), "", *help_lines]
 
     def _sentences(self) -> list[str]:
         run = self.run
         lines = []
         if run.disturbed:
             lines.append(sentences.disturbed(run))
+        lines += self._what_if()
         lines.append(sentences.how_long(run, self.ladder, self.cycle_s))
         small_delay_ratio = sentences.small_delay_ratio(run)
         prediction = self.asked
@@ -92,8 +97,8 @@ class WaitingAnswer(Answer):
         if prediction is not None:
             waiting = self.ladder.waiting
             lines += sentences.outlook(prediction, run, waiting, self.cycle_s)
-            if self.asked is None and self._assumes_d:
-                lines.append(sentences.assumed(self.ladder.delay_ratio))
+            if self._assumes_d and (self.asked is None or _rests_on_d(self.asked)):
+                lines.append(sentences.assumed(prediction.plan.delay_ratio))
         if self.ladder.longest:
             lines.append(sentences.longest_event(self.ladder.longest))
         lines += sentences.slow_spells(self.ladder)
@@ -126,10 +131,9 @@ class WaitingAnswer(Answer):
     def _delays(self) -> list[str]:
         """That nobody knows whether the network allows a D, where predictions rest on one."""
         predictions = [change.prediction for change in (*self.changes[1:], *self.helps)]
-        if self.asked is not None:
-            predictions.append(self.asked)
-        elif self.rarely is not None and not self._assumes_d:
-            predictions.append(self.rarely)
+        spoken_of = self.rarely if self.asked is None else self.asked
+        if spoken_of is not None and not self._assumes_d:
+            predictions.append(spoken_of)
         rarer = any(each.waiting and each.plan.window > 1 for each in predictions)
         return [sentences.NEEDS_DELAYS] if rarer and self.run.description is None else []
 
@@ -221,6 +225,11 @@ class WaitingAnswer(Answer):
         return {name: _plain(value) for name, value in content.items()}
 
 
+def _rests_on_d(prediction: ReplayedWaiting) -> bool:
+    """Whether the schedule of a prediction has a D."""
+    return SCHEDULES[prediction.plan.schedule].uses_delay_ratio
+
+
 def _share(share: ShareAboveQuantile) -> dict[str, float]:
     """A share of eq 12 as JSON calls it."""
     return {
@@ -282,6 +291,7 @@ def answer(
         >>> explanation.asked.waiting.kind
         ''
     """
+    d_given = delay_ratio is not None
     numbers = {
         "delay_ratio": (delay_ratio, 1),
         "lag": (lag, 0),
@@ -294,7 +304,7 @@ def answer(
     if schedule is None:
         for name, value in (("lag", lag), ("group_period", group_period), ("ranks", ranks)):
             if value is not None:
-                line = f"{name}: expected only with --schedule"
+                line = f"{name}: expected only with schedule"
                 raise BadInput(line, field=name, code="conflict")
         if delay_ratio is not None and run.period == 1:
             check_exact(run, plan("structure_aware", delay_ratio, run.ranks))
@@ -324,19 +334,19 @@ def answer(
         iid=iid,
         changes=outcomes(run, changes, base) if changes else [],
         helps=[] if run.disturbed else helps(run, delay_ratio),
-        d_given=delay_ratio is not None,
+        d_given=d_given,
     )
 
 
 def _largest(run: CycleTrace, schedule: str, lag: int | None) -> int:
-    """The largest D that is exact. Raises BadInput where nothing says it."""
+    """The largest D that is exact; where nothing says it, the usual one that the lag allows."""
     lag_of_schedule = 0
     if schedule == "overlapped":
         lag_of_schedule = 1 if lag is None else lag
     largest = run.largest(lag_of_schedule)
     if largest is None:
-        line = "delay_ratio: missing; expected D, such as 5: these times do not tell the delays"
-        raise BadInput(line, field="delay_ratio", code="missing")
+        windows = lag_of_schedule + 1
+        largest = max(USUAL_RATIO - USUAL_RATIO % windows, windows)
     return largest
 
 
@@ -380,7 +390,8 @@ def helps(run: CycleTrace, delay_ratio: int | None = None) -> list[ChangeOutcome
         _base, changed = outcomes(run, [name])
         predictions[words] = changed.prediction
     interrupted = any(len(one.cycles) for one in run.interrupted)
-    if interrupted and not spells(run.compute):  # whose cycles look interrupted, too
+    as_interrupted = [spell for spell in spells(run.compute) if spell.longer > LOOKS_INTERRUPTED]
+    if interrupted and not as_interrupted:
         calm = partial(uninterrupted, of_ranks=run.interrupted)
         predictions[NO_INTERRUPTIONS] = predict(run, Setting.from_run(run).with_times(calm))
     helpful = []

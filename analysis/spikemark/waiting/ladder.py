@@ -15,6 +15,7 @@ is the difference to the same ladder with cycle times cut off there.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -68,11 +69,13 @@ class SlowestRank:
     also: list[int]  #: others that are surely slow; what follows is then about all of them
     node: str | None  #: where there are several
     longer: Quantity  #: by which share it exceeds the mean of the others
+    longer_of_each: list[Quantity]  #: the same of `rank` and of each of `also`
     share: Quantity  #: of the waiting would go if it did not
     change: Quantity  #: run time if it did not, over that of the run
     others: int  #: how many other ranks there are
     certain: bool  #: it exceeds the others by more than chance
     throughout: bool  #: and does so in the whole run, else in a part of it
+    besides_spells: bool  #: it is not in its slow spells alone that it is slow
     #: How many times as many neurons it has as the mean of the others, and synaptic events; None
     #: where nobody knows.
     neurons: float | None = None
@@ -93,12 +96,14 @@ class LongestEvent:
 
 @dataclass(frozen=True)
 class SlowSpell:
-    """Cycles in which a rank was slower than before and after."""
+    """Cycles in which a rank was slower than in the rest of the run."""
 
     rank: int  #: as the run calls it
     node: str | None  #: where there are several
     first: int  #: cycle
     last: int  #: cycle
+    faster_before: bool  #: else the run begins with it
+    faster_after: bool  #: else the run ends with it
     longer: float  #: by which share a cycle was longer
     share: float  #: of all waiting
     change: float  #: run time without it, over that of the run
@@ -356,6 +361,8 @@ def _slow_spells(run: CycleTrace, slow_spells: list[Spell]) -> list[SlowSpell]:
                 node=run.node_of(spell.row),
                 first=spell.first,
                 last=spell.last,
+                faster_before=spell.first > 0,
+                faster_after=spell.last < run.cycles - 1,
                 longer=spell.longer,
                 share=_share(max(earlier_s - less_computing_s, 0.0), float(run.waits.sum())),
                 change=1 - min(_share(earlier_s, before_s), 1.0),
@@ -387,12 +394,16 @@ def _slowest(
     measured = Draws(draws.value[: run.ranks], draws.draws[:, : run.ranks])
     calm = means(_without_spells(clipped_s, d, slow_spells))
     as_measured = _surely_slow(measured)
-    named = as_measured | _surely_slow(calm)
-    course, changed = _course(means_of_stretches(run.compute))
+    slow_when_calm = _surely_slow(calm)
+    named = as_measured | slow_when_calm
+    means_s = means_of_stretches(run.compute)
+    course = course_of(means_s)
+    changed = _changed(means_s, np.median(means_s, axis=0))
     latest = int(measured.value.argmax())
     if changed[latest]:
         named.add(latest)
-    changed[[spell.row for spell in slow_spells]] = True
+    in_spells = {spell.row for spell in slow_spells}
+    changed[list(in_spells)] = True
     if not named and changed[latest]:
         named.add(latest)
     if len(named) == run.ranks:  # nobody is left whom they could be slower than
@@ -401,8 +412,8 @@ def _slowest(
     slow = sorted(named or {latest}, key=lambda rank: -levels.value[rank])
     others = np.delete(np.arange(run.ranks), slow)
 
-    def longer(x: np.ndarray) -> np.ndarray:
-        of_slow = x[..., slow].mean(axis=-1)
+    def longer(x: np.ndarray, rows: list[int] = slow) -> np.ndarray:
+        of_slow = x[..., rows].mean(axis=-1)
         of_others = np.asarray(x[..., others].mean(axis=-1))
         return quotient(of_slow, of_others, otherwise=1.0) - 1
 
@@ -416,11 +427,13 @@ def _slowest(
         also=[run.first_rank + rank for rank in slow[1:]],
         node=nodes.pop() if len(nodes) == 1 else None,
         longer=levels(longer, kind="measured"),
+        longer_of_each=[levels(partial(longer, rows=[row]), kind="measured") for row in slow],
         share=share,
         change=change,
         others=len(others),
         certain=bool(named),
         throughout=not bool(changed[slow].any()),
+        besides_spells=not set(slow) <= in_spells - slow_when_calm,
         neurons=times_as_many.get("neurons"),
         events=times_as_many.get("events"),
     )
@@ -625,17 +638,25 @@ def course_of(means_s: np.ndarray) -> np.ndarray | None:
         >>> [round(1e6 * float(seconds)) for seconds in beyond[3, [0, -1]]]
         [0, 149]
     """
-    return _course(means_s)[0]
+    of_all = means_s.mean(axis=0)
+    if not _changed(means_s, of_all).any():
+        return None
+    return np.asarray((means_s - of_all).astype(np.float32))
 
 
-def _course(means_s: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """As `course_of`, and which ranks surely changed, bool [rank]."""
+def _changed(means_s: np.ndarray, of_all: np.ndarray) -> np.ndarray:
+    """Which ranks surely became slower or faster in the course of the run, bool [rank].
+
+    Args:
+        means_s: as of `means_of_stretches`.
+        of_all: of all ranks in each stretch, from which those of a rank are taken, [stretch] in s.
+    """
     ranks, stretches = means_s.shape
     changed = np.zeros(ranks, dtype=bool)
     if not stretches:
-        return None, changed
+        return changed
     mean_s = float(means_s.mean())
-    beyond = means_s - means_s.mean(axis=0)
+    beyond = means_s - of_all
     for split in range(2, STRETCHES - 1):
         first = beyond[:, :split]
         last = beyond[:, split:]
@@ -644,9 +665,7 @@ def _course(means_s: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         variance = squares / (STRETCHES - 2)
         error = np.sqrt(variance * (1 / split + 1 / (STRETCHES - split)))
         changed |= (change > SURE_CHANGE * error) & (change > MIN_CHANGE * mean_s)
-    if not changed.any():
-        return None, changed
-    return beyond.astype(np.float32), changed
+    return changed
 
 
 def _over_all(draws: Draws, function: Callable[[np.ndarray], np.ndarray]) -> Quantity:

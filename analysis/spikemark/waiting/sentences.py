@@ -302,6 +302,10 @@ def slow_spells(ladder: Ladder) -> list[str]:
         >>> times[2, 800:1200] *= 2
         >>> slow_spells(ladder(trace(times)))
         ['In cycles 800 to 1\\u202f199, rank 2 computed 100\\u202f% longer than before ...
+        >>> times[2, 800:1200] /= 2
+        >>> times[2, 800:] *= 1.2
+        >>> slow_spells(ladder(trace(times)))
+        ['From cycle 800 on, rank 2 computed 20\\u202f% longer than before: ...
     """
     lines = []
     for spell in ladder.spells:
@@ -316,10 +320,19 @@ def slow_spells(ladder: Ladder) -> list[str]:
 def _slow_spell(spell: SlowSpell) -> str:
     """When a rank was slow, and what that cost."""
     node = f" on {spell.node}" if spell.node else ""
+    when = f"In cycles {integer(spell.first)} to {integer(spell.last)}"
+    than = "before and after"
+    if not spell.faster_after:
+        when = f"From cycle {integer(spell.first)} on"
+        than = "before"
+    elif not spell.faster_before:
+        when = f"Until cycle {integer(spell.last)}"
+        than = "afterwards"
+    without = Quantity(spell.change)
     return (
-        f"In cycles {integer(spell.first)} to {integer(spell.last)}, rank {spell.rank}{node}"
-        f" computed {percent(spell.longer)} longer than before and after:"
-        f" {percent(spell.share)} of all waiting."
+        f"{when}, rank {spell.rank}{node} computed {percent(spell.longer)} longer than {than}:"
+        f" {percent(spell.share)} of all waiting; without this, run time"
+        f" {change_with_interval(without)}."
     )
 
 
@@ -353,7 +366,8 @@ def small_delay_ratio(run: CycleTrace) -> str:
 
 
 def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
-    """Which ranks are surely slow, where that matters; else empty.
+    """Which ranks are surely slow, where that matters; else empty, also where they are slow in
+    spells alone, of which `slow_spells` speaks.
 
     Args:
         slowest: the rank that computes longest.
@@ -362,44 +376,67 @@ def slow_rank(slowest: SlowestRank, imbalance: Quantity, cycle_s: float) -> str:
 
     Example:
         >>> longer, share = Quantity(0.2, 0.18, 0.22), Quantity(0.9)
-        >>> slowest = SlowestRank(3, [], "node7", longer, share, Quantity(0.9), 7, True, True)
+        >>> slowest = SlowestRank(
+        ...     3, [], "node7", longer, [longer], share, Quantity(0.9), 7, True, True, True
+        ... )
         >>> slow_rank(slowest, imbalance=Quantity(1e-4), cycle_s=1e-3)
         'Rank 3 on node7 computes 20\\u202f% longer than the others; if it did not, ...
-        >>> slow_rank(replace(slowest, also=[5]), imbalance=Quantity(1e-4), cycle_s=1e-3)
-        'Ranks 3 and 5 on node7 compute 20\u202f% longer than the others; if they did not, ...
+        >>> two = replace(slowest, also=[5], longer_of_each=[Quantity(0.3), Quantity(0.1)])
+        >>> slow_rank(two, imbalance=Quantity(1e-4), cycle_s=1e-3)
+        'Ranks 3 and 5 on node7 compute 30\u202f% and 10\u202f% longer than the others; if ...
         >>> slow_rank(replace(slowest, certain=False), imbalance=Quantity(1e-4), cycle_s=1e-3)
         ''
     """
-    if not slowest.change:
+    if not slowest.change or not slowest.besides_spells:
         return ""
     much_slower = slowest.longer.number >= MIN_SLOWNESS
     costly = much_slower and imbalance.number >= MIN_COST_OF_SLOWNESS * cycle_s
     matters = MATTERS if slowest.throughout else MIN_SHARE_OF_SPELL
     if not slowest.certain or not (slowest.share.number >= matters or costly):
         return ""
-    node = f" on {slowest.node}" if slowest.node else ""
-    others = "others" if slowest.others > 1 else "other"
     share = _with_ends(slowest.share, percent)
-    computes = f"Rank {slowest.rank}{node} computes"
-    they = "it"
-    if slowest.also:
-        further = str(slowest.also[0])
-        if len(slowest.also) > 1:
-            further += f" and {len(slowest.also) - 1} more"
-            computes = f"Ranks {slowest.rank}, {further}{node} compute"
-        else:
-            computes = f"Ranks {slowest.rank} and {further}{node} compute"
-        they = "they"
+    they = "they" if slowest.also else "it"
     when = ""
     if not slowest.throughout:
         when = " on average, more in one part of the run than in another"
     work = _more_work(slowest)
     since = f", since {they} {'have' if slowest.also else 'has'} {work}" if work else ""
     return (
-        f"{computes} {percent(slowest.longer.number)} longer than the"
-        f" {others}{when}{since}; if {they} did not, {share} of the waiting would go, run time"
-        f" {change_with_interval(slowest.change)}."
+        f"{compute_longer(slowest)}{when}{since}; if {they} did not, {share} of the waiting would"
+        f" go, run time {change_with_interval(slowest.change)}."
     )
+
+
+def compute_longer(slowest: SlowestRank) -> str:
+    """Which ranks compute how much longer than the others, at the start of a sentence.
+
+    Example:
+        >>> longer, share = Quantity(0.2), Quantity(0.9)
+        >>> slowest = SlowestRank(3, [], None, longer, [longer], share, share, 7, True, True, True)
+        >>> compute_longer(slowest)
+        'Rank 3 computes 20\\u202f% longer than the others'
+    """
+    node = f" on {slowest.node}" if slowest.node else ""
+    others = "others" if slowest.others > 1 else "other"
+    computes = f"Rank {slowest.rank}{node} computes"
+    if len(slowest.also) == 1:
+        computes = f"Ranks {slowest.rank} and {slowest.also[0]}{node} compute"
+    elif slowest.also:
+        further = f"{slowest.also[0]} and {len(slowest.also) - 1} more"
+        computes = f"Ranks {slowest.rank}, {further}{node} compute"
+    return f"{computes} {_how_much_longer(slowest)} longer than the {others}"
+
+
+def _how_much_longer(slowest: SlowestRank) -> str:
+    """By which share slow ranks compute longer: that of each, from the least to the largest for
+    more than two of them.
+    """
+    shares = [percent(longer.number) for longer in slowest.longer_of_each]
+    if len(set(shares)) == 1:
+        return shares[0]
+    if len(shares) == 2:
+        return f"{shares[0]} and {shares[1]}"
+    return f"{shares[-1]} to {shares[0]}"
 
 
 def _more_work(slowest: SlowestRank) -> str:

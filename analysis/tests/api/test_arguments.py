@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -215,3 +216,56 @@ def test_what_fits_an_annotation(value, annotation, fits):
 def test_hints_of_all_public_functions_can_be_read():
     for function in FUNCTIONS.values():
         assert typing.get_type_hints(function)
+
+
+GRAPH = "tests/golden/analysis/networks/equal-4.json"
+#: Calls that are refused, the words of a command that is refused alike, and the option it names.
+REFUSED = {
+    "levels": (
+        lambda: spikemark.partition(GRAPH, 4, levels="foo"),
+        ["partition", GRAPH, "--ranks", "4", "--levels", "foo"],
+    ),
+    "group": (
+        lambda: spikemark.partition(GRAPH, 4, group=3),
+        ["partition", GRAPH, "--ranks", "4", "--group", "3"],
+    ),
+    "method": (
+        lambda: spikemark.partition(GRAPH, 4, method="foo"),
+        ["partition", GRAPH, "--ranks", "4", "--method", "foo"],
+    ),
+    "lag": (
+        lambda: spikemark.waiting(np.full((4, 1000), 1e-3), lag=1),
+        ["waiting", "times.npy", "--unit", "s", "--lag", "1"],
+    ),
+    "program": (
+        lambda: spikemark.predict("mam-benchmark", "jureca-dc", program="foo", nodes=2),
+        ["predict", "mam-benchmark", "--machine", "jureca-dc", "--program", "foo", "--nodes", "2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_python_names_arguments_and_the_command_line_options(name, refusal, tmp_path):
+    call, words = REFUSED[name]
+    times = tmp_path / "times.npy"
+    np.save(times, np.full((4, 1000), 1e-3))
+    with pytest.raises(spikemark.BadInput) as error:
+        call()
+    assert error.value.field == name
+    assert str(error.value).startswith(name) and "--" not in str(error.value)
+    message = refusal(*(str(times) if word == times.name else word for word in words))
+    assert message.startswith(f"--{name}")
+
+
+def code_of(file: Path) -> str:
+    """The lines of a module that are no examples."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if ">>>" not in line)
+
+
+@pytest.mark.parametrize("folder", ["api", "core", "diff", "network", "prediction", "waiting"])
+def test_no_complaint_of_the_library_is_about_an_option(folder):
+    """Its arguments are named; the command line makes options of them."""
+    root = Path(spikemark.__file__).parent / folder
+    for file in sorted(root.rglob("*.py")):
+        assert not re.search(r" field=f?[\"']--", code_of(file)), file.name

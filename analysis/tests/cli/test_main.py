@@ -78,6 +78,40 @@ def test_bad_input_is_one_line_and_status_2(refusal, line, words):
     assert [word for word in words if word not in message] == [], message
 
 
+def commands_with_a_profile():
+    """Words of each command that has an option for the profile of a machine."""
+    found = []
+    pending = [([name], command) for name, command in main.commands().items()]
+    while pending:
+        words, command = pending.pop()
+        parts = getattr(command, "commands", {})
+        pending += [([*words, name], part) for name, part in parts.items()]
+        options = [each for each in command.params if "--machine" in each.opts]
+        if any("profile" in each.help or "machine" in each.help for each in options):
+            found.append(" ".join(words))
+    return sorted(found)
+
+
+RESULTS = {"sweep", "report"}  #: whose --machine names a folder
+
+
+@pytest.mark.parametrize("command", commands_with_a_profile())
+def test_a_missing_option_hides_no_wrong_machine(refusal, command):
+    message = refusal(*command.split(), "--machine", "jurecadc")
+    assert ("machine='jurecadc'" in message) == (command not in RESULTS), message
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--rate -3", "--schedule foo", "--placement foo", "--exchange foo"],
+)
+@pytest.mark.parametrize("command", ["predict microcircuit", "predict", "advise"])
+def test_what_is_missing_hides_no_wrong_value(refusal, command, words):
+    option, value = words.split()
+    message = refusal(*command.split(), "--machine", "jureca-dc", option, value)
+    assert message.startswith(f"{option}=") and value in message
+
+
 def test_a_run_that_the_workflow_starts_ends_as_the_command_does(refusal):
     words = [sys.executable, "-m", "spikemark.cli.planned_run", "/nowhere", "123"]
     done = subprocess.run(words, capture_output=True, text=True)

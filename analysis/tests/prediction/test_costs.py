@@ -170,7 +170,7 @@ def test_a_difference_of_both_signs_is_not_told(seed):
     rows = {row["what"]: row for row in answer.screen().tables[0].rows}
     for name, even in answer.even_prices.items():
         _, low, high = draws.interval(even)
-        untold = "no clear difference" in rows["price of a node for equal costs (EUR)"][name]
+        untold = "not told apart" in rows["price of a node for equal costs (EUR)"][name]
         assert untold == (0 < low < prices[name] < high)
     slower = rows["its ratio to a"]["b"]
     is_told = max(answer.fastest.values()) >= 0.975

@@ -64,22 +64,42 @@ def test_a_data_sheet_leaves_nothing_of_the_node_open_and_measured_machines_neit
 
 
 @pytest.mark.parametrize("nodes", [[1, 2, 8, 30], [30, 8, 1], [4]])
-def test_what_is_said_of_several_numbers_of_nodes_is_said_of_the_largest(tmp_path, nodes):
+def test_what_is_said_of_several_numbers_of_nodes_is_said_of_the_fastest(tmp_path, nodes):
     file = offer(tmp_path, ["node.clock"])
     network = multi_area_model()
     answer = sm.predict(network, file, program="nest", nodes=nodes)
-    alone = sm.predict(network, file, program="nest", nodes=max(nodes))
-    assert answer.largest.nodes == max(nodes)
-    assert answer.sentence == alone.sentence
+    medians = {option.nodes: option.median for option in answer.options}
+    fastest = min(medians, key=lambda count: medians[count])
+    alone = sm.predict(network, file, program="nest", nodes=fastest)
+    assert answer.fastest.nodes == fastest
+    assert answer.screen().lines[0] == alone.sentence
     decides = [
         [note for note in each.screen().notes if note.startswith("Decides")]
         for each in (answer, alone)
     ]
     assert decides[0] == decides[1]
-    naming = [note for note in answer.screen().notes if f"on {max(nodes)} nodes of offer" in note]
-    assert any("the largest run of this table" in note for note in naming) == (len(nodes) > 1)
+    naming = [note for note in answer.screen().notes if "of this table" in note]
+    assert len(naming) == (len(nodes) > 1)
+    assert all(f" {alone.options[0].place}" in note for note in naming)
     text = " ".join(answer.content()["remarks"])
     assert ("interconnect.latency" in text) == (max(nodes) > 1)
+
+
+@pytest.mark.parametrize("nodes", [[1, 128], [128, 2, 1], [1]])
+def test_the_fastest_number_of_nodes_comes_first_and_then_what_more_would_take(nodes):
+    """A small network is fastest on one node."""
+    answer = sm.predict("microcircuit", "supermuc-ng", nodes=nodes)
+    fastest, most = (
+        next(option for option in answer.options if option.nodes == count)
+        for count in (1, max(nodes))
+    )
+    assert answer.fastest is fastest and fastest.median <= most.median
+    first, *further = answer.screen().lines
+    assert f" on {fastest.place}" in first
+    assert len(further) == (len(nodes) > 1)
+    times_as_long = np.median(most.rtf / fastest.rtf)
+    for line in further:
+        assert f"{max(nodes)} nodes" in line and f"{times_as_long:.2g}" in line
 
 
 def test_a_table_of_numbers_of_nodes_that_nobody_named_is_in_their_order():

@@ -351,10 +351,10 @@ def test_where_no_number_of_nodes_is_near_the_target_the_surest_is_that_which_is
             if target < 1:
                 assert result.surest is result.best
                 assert result.best.median <= 1.1 * min(one.median for one in result.options)
-        assert ("the fastest number is shown" in answer.sentence) == (target < 1)
+        assert ("the fastest number of nodes is shown" in answer.sentence) == (target < 1)
     given = spikemark.compare(multi_area_model(), offers, program="nest", target_rtf=1e-3, nodes=3)
     assert all(result.is_given for result in given.results.values())
-    assert "the fastest number is shown" not in given.sentence
+    assert "the fastest number of nodes is shown" not in given.sentence
 
 
 def test_advice_on_given_nodes_says_nothing_of_others(tmp_path):

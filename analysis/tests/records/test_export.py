@@ -89,7 +89,7 @@ def test_call_paths_at_different_points_are_refused_or_chosen(tmp_path):
         ("schedule=none", "schedule=conventional or structure_aware"),
         ("colour=red", "NAME=VALUE, with one of ranks, threads, D, neurons, indegree, schedule"),
     ):
-        with pytest.raises(BadInput, match=f"--only: '{only}'; expected {allowed}"):
+        with pytest.raises(BadInput, match=f"only: '{only}'; expected {allowed}"):
             exported(results, (only,))
 
 

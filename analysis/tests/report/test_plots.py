@@ -110,6 +110,26 @@ def test_colours_side_by_side_are_told_apart_in_grey(names):
     assert min(abs(a - b) for a, b in combinations(greys, 2)) >= MIN_DIFFERENCE
 
 
+@pytest.mark.parametrize("far", [2.5, 5.9, 70.0])
+def test_a_far_dot_does_not_squeeze_the_bars(far):
+    frame = pd.DataFrame({"schedule": ["a", "b"], "waiting": [2.0, 1.5], "exchange": [1.0, 0.5]})
+    dots = pd.DataFrame({"schedule": ["a", "b"], "value": [2.5, far]})
+
+    def drawn(**more):
+        return plots.bars(frame, "schedule", ["waiting", "exchange"], "p", "P", "", **more)
+
+    def longest_bar(figure):
+        """Of rectangles, the legend's included, but for the panel and the whole drawing."""
+        corners = re.findall(r'd="M (\S+) (\S+) L (\S+) \2 L \3 (\S+) L \1 \4', figure.svg)
+        numbers = [[float(text) for text in place] for place in corners]
+        return max(right - left for left, top, right, bottom in numbers if abs(bottom - top) < 40)
+
+    alone, with_dots = drawn(xlabel="s"), drawn(xlabel="s", dots=dots)
+    assert longest_bar(with_dots) > 0.45 * longest_bar(alone)
+    assert ("70" in with_dots.caption) == (far == 70)
+    assert f"a run: {far:g}" in with_dots.svg
+
+
 def test_dots_and_steps_of_several_kinds_differ_in_shape():
     frame = pd.DataFrame({"x": np.arange(12.0), "y": list("abcd") * 3, "kind": ["k", "l", "m"] * 4})
     dots = plots.points(frame, "x", "y", "dots", "Dots", "", hue="kind")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -154,6 +155,9 @@ def test_settings_change_one_field_and_nothing_else(setting):
         ("repetitions", "set"),
         ("repetitions=many", "repetitions"),
         ("tim.simulate_ms=3", "tim.simulate_ms"),
+        ("foo=1", "foo"),
+        ("grid.schedule=[conventional]", "grid.schedule"),
+        ("repetition=3", "repetition"),
         ("schedule=conventional", "schedule"),  # the grid has it
         ("seeds=[1", None),
     ],
@@ -163,6 +167,26 @@ def test_settings_that_say_nothing_are_refused(setting, field):
         values = experiments.parse_settings([setting])
         experiments.changed(experiment(grid=[{"schedule": "overlapped"}]), values)
     assert field is None or refused.value.field == field
+
+
+@pytest.mark.parametrize("name", experiments.OFTEN_CHANGED)
+def test_a_refused_setting_lists_what_a_sweep_is_changed_by(name):
+    """Fields of the experiment as well as those of its description and options of its preset."""
+    assert name in Experiment.model_fields
+    with pytest.raises(BadInput) as refused:
+        experiments.changed(experiment(), {"foo": 1})
+    words = re.split(r"[ ,;:]+", str(refused.value))
+    assert {name, "preset.OPTION", "machine.FIELD", "time"} <= set(words)
+    with pytest.raises(BadInput) as refused:
+        experiments.changed(experiment(), {name[:-1]: 1})
+    assert name in str(refused.value).rpartition("did you mean")[2]
+
+
+def test_a_refused_field_of_the_grid_lists_ranks_and_options_of_the_preset():
+    with pytest.raises(BadInput) as refused:
+        experiments.changed(experiment(), {"grid": [{"foo": [1]}]})
+    words = re.split(r"[ ,;:]+", str(refused.value))
+    assert {"ranks", "threads", "preset.OPTION"} <= set(words)
 
 
 LAYOUTS = {

@@ -13,6 +13,7 @@ from typing import Any
 import typer.main
 
 from spikemark.cli import main
+from spikemark.core.errors import BadInput
 
 #: Words of a shell that end a command.
 OPERATORS = (">", "&&", "|")
@@ -73,6 +74,10 @@ def complaint(words: list[str]) -> str | None:
         return None
     try:
         named.make_context(words[0], list(arguments))
+    except BadInput as error:
+        if error.code != "file" and error.field != "machine":
+            return str(error)
+        return None  # a file of the reader's own is not here, such as a profile
     except Exception as error:
         if not hasattr(error, "format_message"):  # no usage error
             raise

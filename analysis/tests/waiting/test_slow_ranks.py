@@ -111,11 +111,55 @@ def test_slow_spells_are_spoken_of_where_there_are_some(spell):
     assert any("spells" in line for line in explained.lines) == spell
 
 
-def test_a_rank_that_stays_slow_from_the_middle_on_is_named():
-    """By 8 %, which is 4 % of the whole run: less than a rank that is always slow has to be."""
-    times = 1.2e-3 * (1 + 0.05 * noise(np.random.default_rng(1), 4, 6000, 0.5, 0))
-    times[2, 3000:] *= 1.08
+@pytest.mark.parametrize(
+    "first, last", [(3000, 5999), (5000, 5999), (0, 999)], ids=["half", "tail", "beginning"]
+)
+def test_a_rank_that_is_slow_until_or_from_a_cycle_on_is_named_once_with_the_cycle(first, last):
+    times = 1.2e-3 * (1 + 0.03 * noise(np.random.default_rng(1), 4, 6000, 0.5, 0))
+    times[2, first : last + 1] *= 1.1
+    explained = answer(trace(times))
+    content = explained.content()
+    (spell,) = content["spells"]
+    assert abs(spell["first"] - first) <= 20 and abs(spell["last"] - last) <= 20
+    assert (spell["faster_before"], spell["faster_after"]) == (first > 0, last < 5999)
+    assert spell["longer"] == pytest.approx(0.1, abs=0.01)
+    assert not content["slowest"]["besides_spells"]
+    (line,) = [line for line in explained.lines if "rank 2" in line.lower()]
+    assert f"{spell['first'] or spell['last']:,}".replace(",", "\u202f") in line
+    assert any("late on average" in line for line in explained.lines)
+
+
+def test_a_rank_that_is_always_slow_is_named_beside_the_spell_of_another():
+    times = 1.2e-3 * (1 + 0.02 * noise(np.random.default_rng(1), 8, 6000, 0.5, 0))
+    times[5] *= 1.1
+    times[2, 4000:] *= 1.4
     found = ladder(trace(times))
-    assert "Rank 2 computes" in sentence(found)
-    assert "more in one part of the run than in another" in sentence(found)
-    assert any("late on average" in line for line in answer(trace(times)).lines)
+    assert [(spell.rank, spell.faster_after) for spell in found.spells] == [(2, False)]
+    assert found.slowest.besides_spells and 5 in named(found.slowest)
+    assert sentence(found)
+
+
+def test_the_step_of_one_rank_does_not_make_others_change():
+    """A mean over all ranks has the step, too."""
+    times = 1.2e-3 * (1 + 0.01 * noise(np.random.default_rng(1), 8, 6000, 0.5, 0))
+    times[5] *= 1.2
+    times[2, 3000:] *= 1.12
+    slowest = ladder(trace(times)).slowest
+    assert named(slowest) == {5} and slowest.throughout
+
+
+def test_each_slow_rank_has_its_own_percentage():
+    times = np.random.default_rng(3).normal(1e-3, 5e-5, (16, 2000))
+    factors = {11: 1.24, 3: 1.18, 6: 1.12}
+    for count in (1, 2, 3):
+        ranks = list(factors)[:count]
+        slow = times.copy()
+        slow[ranks] *= np.array([factors[rank] for rank in ranks])[:, None]
+        explained = answer(trace(slow))
+        slowest = explained.content()["slowest"]
+        shares = [one["value"] for one in slowest["longer_of_each"]]
+        assert shares == pytest.approx([factors[rank] - 1 for rank in ranks], abs=0.01)
+        assert slowest["longer"]["value"] == pytest.approx(np.mean(shares))
+        (line,) = [line for line in explained.lines if line.startswith("Rank")]
+        for share in (shares[0], shares[-1]):
+            assert f" {100 * share:.0f}\u202f%" in line

@@ -56,6 +56,52 @@ def test_planted_spells_are_named_with_rank_and_cycles(factor):
     assert found >= 0.9 * tries
 
 
+@pytest.mark.parametrize("factor", [1.2, 1.5])
+@pytest.mark.parametrize("begins", [True, False], ids=["from", "until"])
+def test_a_planted_change_is_named_with_rank_and_cycle(factor, begins):
+    """A rank that stays slow, or was slow at first; the last sixth of a run, too."""
+    found = 0
+    tries = 50
+    for seed in range(tries):
+        times = calm(2000 + seed, most=0.02)
+        ranks, cycles = times.shape
+        random = np.random.default_rng(seed)
+        change = int(random.choice([1 / 6, 1 / 2, 5 / 6]) * cycles)
+        rank = int(random.integers(ranks))
+        slow = slice(change, cycles) if begins else slice(0, change)
+        times[rank, slow] *= factor
+        named = spells(times)
+        assert {spell.row for spell in named} <= {rank}
+        for spell in named:
+            at = spell.first if begins else spell.last + 1
+            whole = (spell.last == cycles - 1) if begins else (spell.first == 0)
+            close = abs(spell.longer - (factor - 1)) <= 0.05
+            found += whole and close and abs(at - change) <= 0.03 * cycles
+    assert found >= 0.9 * tries
+
+
+@pytest.mark.slow
+def test_long_drift_is_hardly_ever_a_spell():
+    named = 0
+    tries = 300
+    for seed in range(tries):
+        random = np.random.default_rng([seed, 11])
+        ranks, cycles = int(random.choice([2, 4, 8, 32])), int(random.choice([300, 1000, 6000]))
+        white, sd = random.choice([0, 0.5, 0.9]), random.choice([0.01, 0.05, 0.1])
+        correlation = random.choice([0.99, 0.995, 0.999])
+        times = 1e-3 * (1 + sd * noise(random, ranks, cycles, correlation, white))
+        named += bool(spells(np.maximum(times, 1e-4)))
+    assert named < 0.02 * tries
+
+
+def test_what_rises_slowly_has_no_cycle_from_which_on_it_is_slow():
+    for seed in range(20):
+        times = calm(seed, most=0.02)
+        rise = np.linspace(1, 1.3, times.shape[1])
+        times[0] *= rise
+        assert not spells(times)
+
+
 def test_a_slow_spell_is_in_the_answer():
     times = np.random.default_rng(1).normal(1e-3, 2e-5, (8, 2000))
     times[2, 800:1200] *= 2

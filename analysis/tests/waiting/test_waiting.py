@@ -17,7 +17,7 @@ from spikemark.models import order_statistics, statistics
 from spikemark.models.injected import Truth
 from spikemark.models.recursion import LaneMeetings, evaluate
 from spikemark.models.statistics import lump
-from spikemark.network.schedules import plan
+from spikemark.network.schedules import SCHEDULES, plan
 from spikemark.records import record
 from spikemark.waiting import theory, work
 from spikemark.waiting.answer import answer, helps
@@ -366,6 +366,19 @@ def test_changes_do_what_they_say():
     assert undone.prediction.waiting.value == pytest.approx(implied, rel=0.1)
 
 
+@pytest.mark.parametrize("schedule", [None, "structure_aware"])
+def test_the_answer_to_a_change_stands_first(schedule):
+    run = of(np.random.default_rng(5).normal(1e-3, 5e-5, (4, 2000)))
+    changes = ["halve-jitter", "slow-rank=2:0.9"]
+    plain = answer(run, schedule, 10)
+    asked = answer(run, schedule, 10, changes)
+    first_lines = asked.lines[: len(changes)]
+    for change, line in zip(changes, first_lines, strict=True):
+        assert line.startswith(change)
+    assert asked.sentence.startswith(changes[0])
+    assert asked.lines[len(changes) :] == plain.lines
+
+
 def test_impossible_changes_are_refused():
     run = of(drawn())
     slow = ("slow-rank=9:1.5", "slow-rank=1:0", "slow-rank=x")
@@ -488,8 +501,9 @@ def test_the_verb_reads_files_and_folders_and_prints_all_of_it(spikemark, refusa
     assert printed["replay"]["lag"] == 1 and printed["iid"]["value"] is None
     for words in (("--lag", 1), ("--unit", "s"), ("--change", "faster"), ("--schedule", "faster")):
         assert words[0].strip("-") in refusal("waiting", run, *words)
-    line = refusal("waiting", tmp_path / "times.npy", "--unit", "ms", "--schedule", "overlapped")
-    assert "--delay-ratio" in line
+    words = ("waiting", tmp_path / "times.npy", "--unit", "ms", "--schedule", "overlapped")
+    status, output, _ = spikemark(*words)
+    assert status == 0 and "--delay-ratio" in output
 
 
 def test_equal_times_make_nobody_wait():
@@ -520,6 +534,25 @@ def test_ranks_never_meet_more_rarely_than_the_delays_allow(tmp_path, asked, fie
     assert error.value.field == field
     allowed = answer(run, "structure_aware", delay_ratio=3)
     assert allowed.asked.plan.window == 3
+
+
+@pytest.mark.parametrize("schedule", [*SCHEDULES, None])
+@pytest.mark.parametrize("lag", [None, 2])
+def test_d_is_assumed_alike_for_every_schedule_of_mere_times(schedule, lag):
+    """Ten, or the largest below of which the lag leaves whole windows."""
+    if lag is not None and schedule != "overlapped":
+        return
+    found = answer(of(drawn()), schedule, lag=lag)
+    assumed = [line for line in found.lines if "--delay-ratio" in line]
+    if schedule is not None and not SCHEDULES[schedule].uses_delay_ratio:
+        assert not assumed
+        return
+    ratio = (found.asked or found.rarely).plan.delay_ratio
+    assert ratio == (10 if lag is None else 9)
+    assert len(assumed) == 1 and f"D = {ratio} " in assumed[0]
+    stated = answer(of(drawn()), schedule, ratio, lag=lag)
+    assert stated.asked == found.asked or stated.asked.waiting == found.asked.waiting
+    assert not [line for line in stated.lines if "--delay-ratio" in line]
 
 
 def test_nobody_knows_whether_the_network_of_mere_times_allows_a_window():

@@ -442,7 +442,7 @@ def divide(
     _check_method(method, weights is not None)
     if ranks > graph.neurons:
         raise BadInput(
-            field="--ranks",
+            field="ranks",
             value=ranks,
             expected=f"1 to {graph.neurons}, the number of neurons",
             code="range",
@@ -468,10 +468,10 @@ def _check_method(name: str, has_weights: bool) -> None:
     if name not in usable:
         condition = "with weights " if name in METHODS else ""
         expected = f"{condition}one of {', '.join(usable)}"
-        raise unknown_name("--method", name, usable, expected=expected)
+        raise unknown_name("method", name, usable, expected=expected)
     method = METHODS[name]
     if not method.here:
         raise BadInput(
-            f"--method={name}; expected the Python package: pip install {method.library}",
-            field="--method",
+            f"method={name}; expected the Python package: pip install {method.library}",
+            field="method",
         )

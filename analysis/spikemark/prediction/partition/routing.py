@@ -144,17 +144,15 @@ class Grid:
         """
         if not re.fullmatch("0*[1-9][0-9]{0,8}(x0*[1-9][0-9]{0,8})*", text):
             raise BadInput(
-                f"--levels={text}; expected whole numbers with an x between them, such as 40x50",
-                field="--levels",
+                f"levels={text}; expected whole numbers with an x between them, such as 40x50",
+                field="levels",
             )
         sizes = tuple(int(size) for size in text.split("x"))
         is_ragged = ragged(sizes, ranks)
         possible = is_ragged and side == "sender" and not merged
         if math.prod(sizes) != ranks and not possible:
-            reason = " with --side receiver or --merged" if is_ragged else ", the number of ranks"
-            raise BadInput(
-                f"--levels={text}; expected a product of {ranks}{reason}", field="--levels"
-            )
+            reason = " with side=receiver or merged=True" if is_ragged else ", the number of ranks"
+            raise BadInput(f"levels={text}; expected a product of {ranks}{reason}", field="levels")
         return cls(ranks, sizes, side)
 
     def holder(self, hop: int, source: np.ndarray | int, target: np.ndarray) -> np.ndarray:
@@ -229,9 +227,7 @@ class Grid:
         """
         if self.bridge is None or self.ragged:
             levels = "x".join(map(str, self.sizes))
-            raise BadInput(
-                f"--levels={levels}; expected two full levels for a table", field="--levels"
-            )
+            raise BadInput(f"levels={levels}; expected two full levels for a table", field="levels")
         size, groups = self.sizes
         table = self.bridge.copy()
         from_group = pairs if self.side == "sender" else pairs.T
@@ -286,13 +282,13 @@ def grouped(placement: Placement, pairs: np.ndarray, group: int) -> Placement:
     """
     if placement.weights is not None or (placement.over > 1).any():
         raise BadInput(
-            f"--group={group}; expected equal ranks and neurons that are not dealt one by one",
-            field="--group",
+            f"group={group}; expected equal ranks and neurons that are not dealt one by one",
+            field="group",
         )
     if placement.ranks % group:
         raise BadInput(
-            f"--group={group}; expected a divisor of {placement.ranks}, the number of ranks",
-            field="--group",
+            f"group={group}; expected a divisor of {placement.ranks}, the number of ranks",
+            field="group",
         )
     exchanged = pairs + pairs.T
     busy = exchanged.sum(axis=1)

@@ -80,9 +80,8 @@ def of_run(run: Run) -> np.ndarray:
     empty = np.flatnonzero(neurons == 0)
     if len(empty):
         raise BadInput(
-            f"--weights-from={run.path}: rank {empty[0]} has no neurons; expected some on every"
-            " rank",
-            field="--weights-from",
+            f"weights_from={run.path}: rank {empty[0]} has no neurons; expected some on every rank",
+            field="weights_from",
         )
     weights: np.ndarray = neurons / run.compute().mean(axis=1)
     return weights
@@ -119,7 +118,7 @@ def of_machine(
     """
     if graph.described is None:
         raise BadInput(
-            field="--machine",
+            field="machine",
             reason="a voxel graph has no kernels to time",
             expected="a run description",
         )

@@ -35,7 +35,7 @@ from spikemark.waiting.ladder import (
     ladder,
     parts_without_intervals,
 )
-from spikemark.waiting.sentences import MATTERS, MEANS, MICRO
+from spikemark.waiting.sentences import MATTERS, MEANS, MICRO, compute_longer
 from spikemark.waiting.trace import USUAL_RATIO, CycleTrace, trace
 
 TITLE = "Waiting: why do ranks wait?"
@@ -343,13 +343,8 @@ def _sentence(
         text += f" The theory of independent cycles expects {number(theory_us, 2)}\u202fµs."
     slow = bar.ladder.slowest
     share = slow.share.value
-    longer = slow.longer.value
-    if slow.certain and share is not None and longer is not None and share >= MATTERS:
-        place = f" on {slow.node}" if slow.node else ""
-        text += (
-            f" Rank {slow.rank}{place} computes {percent(longer)} longer than the others, of the"
-            f" waiting {percent(share)}."
-        )
+    if slow.certain and share is not None and share >= MATTERS:
+        text += f" {compute_longer(slow)}: {percent(share)} of the waiting."
     if helping:
         best = helping[0]
         factor = best.prediction.change.value

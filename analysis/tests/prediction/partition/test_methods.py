@@ -66,7 +66,7 @@ def test_libraries(name, voxel_graph, monkeypatch):
         assert made.sent.mean() < random.sent.mean() and made.placement.balance < 1.3
     monkeypatch.setitem(sys.modules, METHODS[name].library, None)
     monkeypatch.setattr(methods, "find_spec", lambda name: None)
-    with pytest.raises(BadInput, match=f"^--method={name}; .*pip install {METHODS[name].library}"):
+    with pytest.raises(BadInput, match=f"^method={name}; .*pip install {METHODS[name].library}"):
         divide(voxel_graph, 4, name)
 
 
@@ -94,7 +94,7 @@ def test_ranks_have_their_share_by_weight(name, voxel_graph):
     share = made.per_rank / (UNEQUAL / UNEQUAL.sum() * voxel_graph.neurons)
     assert share.max() == pytest.approx(made.balance) and made.balance < 1.25
     (equal,) = [n for n in METHODS if n == "genetic"]
-    with pytest.raises(BadInput, match=f"--method={equal!r}"):
+    with pytest.raises(BadInput, match=f"method={equal!r}"):
         divide(voxel_graph, 7, equal, weights=UNEQUAL)
 
 
