@@ -48,6 +48,17 @@ class Groups(TyperGroup):
         except BadInput as error:
             raise _about_option(error, self.commands.get(ctx.invoked_subcommand)) from error
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The name of a command, the command, and its words.
+
+        Raises BadInput for an option that is given twice and holds one value: the parser would take
+        the last one, and leave out the others without a word.
+        """
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            _refuse_repeated(ctx, name, command, words)
+        return name, command, words
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name; its help says the types of its options in plain words, and those
         of its arguments not at all: their names say what they are.
@@ -86,6 +97,19 @@ class Groups(TyperGroup):
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def _refuse_repeated(ctx: Any, name: str | None, command: Any, words: list[str]) -> None:
+    """Raises BadInput for an option of one value that is given twice."""
+    of_command = command.context_class(command, info_name=name, parent=ctx)
+    _, _, in_order = command.make_parser(of_command).parse_args(list(words))
+    given = set()
+    for parameter in in_order:
+        is_option = parameter.opts[0].startswith("--")
+        if parameter in given and is_option and not parameter.multiple and not parameter.is_flag:
+            option = parameter.opts[0]
+            raise BadInput(field=option, reason="given twice", expected="one value")
+        given.add(parameter)
 
 
 def _no_type(ctx: Any) -> None:

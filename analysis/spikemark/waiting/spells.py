@@ -31,6 +31,8 @@ MAX_SPELLS = 3  #: of each rank
 #: This share of a spell has to be seen at both ends, and in the times of the rank itself.
 SEEN = 0.5
 LARGEST_RHO = 0.999
+#: Standard errors of a correlation from which it is no chance.
+SURE_CORRELATION = 2.0
 SMALLEST = 1e-300  #: for 0, by which nothing can be divided
 
 
@@ -175,8 +177,8 @@ def _errors(series: np.ndarray, first: int, end: int, seconds: float) -> float:
     variance = max(float(rest @ rest), SMALLEST)
     covariance = float(rest[1:] @ rest[:-1])
     rho = float(np.clip(covariance / variance, 0, LARGEST_RHO))
-    slow_rho = rho
-    if covariance > 0:
+    slow_rho = rho  # of fluctuations that last for longer than most of the noise
+    if covariance > SURE_CORRELATION * variance / len(rest) ** 0.5:
         later = float(rest[2:] @ rest[:-2])
         slow_rho = float(np.clip(later / covariance, rho, LARGEST_RHO))
     errors: list[float] = []

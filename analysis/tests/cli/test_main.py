@@ -78,18 +78,40 @@ def test_bad_input_is_one_line_and_status_2(refusal, line, words):
     assert [word for word in words if word not in message] == [], message
 
 
-def commands_with_a_profile():
-    """Words of each command that has an option for the profile of a machine."""
-    found = []
+def all_commands():
+    """The words and the command of each that the command line has, in groups as well."""
     pending = [([name], command) for name, command in main.commands().items()]
     while pending:
         words, command = pending.pop()
         parts = getattr(command, "commands", {})
         pending += [([*words, name], part) for name, part in parts.items()]
+        if not parts:
+            yield words, command
+
+
+def commands_with_a_profile():
+    """Words of each command that has an option for the profile of a machine."""
+    found = []
+    for words, command in all_commands():
         options = [each for each in command.params if "--machine" in each.opts]
         if any("profile" in each.help or "machine" in each.help for each in options):
             found.append(" ".join(words))
     return sorted(found)
+
+
+def options_of_one_value():
+    """The words of each command and each of its options that holds one value."""
+    for words, command in all_commands():
+        for option in command.params:
+            name = option.opts[0]
+            if name.startswith("--") and not option.is_flag and not option.multiple:
+                yield pytest.param(words, option, id=" ".join([*words, name]))
+
+
+@pytest.mark.parametrize(("words", "option"), list(options_of_one_value()))
+def test_an_option_of_one_value_is_given_once(refusal, words, option):
+    name, values = option.opts[0], ["1"] * option.nargs
+    assert refusal(*words, name, *values, name, *values).startswith(f"{name}: given twice")
 
 
 RESULTS = {"sweep", "report"}  #: whose --machine names a folder
