@@ -62,5 +62,5 @@ def _complain(run: DryRun, field: str, asked: object, measured: object) -> None:
     else:
         subject = f"{field}: another value"
         expected = f"that of the dry run in {run.path}"
-    message = f"NETWORK: {subject}; expected {expected}, or another dry run"
+    message = f"{subject}; expected {expected}, or another dry run"
     raise BadInput(message, field=field)

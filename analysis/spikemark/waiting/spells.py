@@ -31,8 +31,8 @@ MAX_SPELLS = 3  #: of each rank
 #: This share of a spell has to be seen at both ends, and in the times of the rank itself.
 SEEN = 0.5
 LARGEST_RHO = 0.999
-#: Standard errors of a correlation from which it is no chance.
-SURE_CORRELATION = 2.0
+#: Standard errors of a correlation below which it counts as chance.
+SURE_CORRELATION = 1.0
 SMALLEST = 1e-300  #: for 0, by which nothing can be divided
 
 

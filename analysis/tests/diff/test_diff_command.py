@@ -50,7 +50,7 @@ def test_the_exit_status_follows_what_is_sure(spikemark, results, second, limit)
 
 def test_other_limits_are_refused():
     for text in ("5", "0.05", "-5%", ""):
-        with pytest.raises(BadInput, match="--fail-above="):
+        with pytest.raises(BadInput, match="fail_above="):
             compare.limit(text)
     assert compare.limit(" 5 % ") == pytest.approx(0.05) and compare.limit("2.5%") == pytest.approx(
         0.025

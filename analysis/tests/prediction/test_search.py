@@ -298,8 +298,9 @@ def test_screens_name_network_program_and_version(spikemark, tmp_path, monkeypat
         offer(tmp_path, name)
     words = ["microcircuit", "--full", "--machine", "offer-a.yaml", "--program", "nest"]
     program = f"NEST {anchors.newest_of('nest')}"
+    words += ["--nodes", "1"]
     for line in COMPARED, ["predict", *words], ["advise", *words]:
-        status, output, errors = spikemark(*line, "--nodes", "1")
+        status, output, errors = spikemark(*line)
         assert status == 0, errors
         assert program in output and "microcircuit full size" in output
     status, _, errors = spikemark(*COMPARED, "--html", "page.html")

@@ -160,6 +160,8 @@ def files(tmp_path):
 
 def command(files, *more) -> list[str]:
     given = {"--machine": files["machine"], "--ranks": 4, "--out": files["out"]}
+    if "--ranks" in more:
+        del given["--ranks"]
     return [str(word) for word in ("simulate", files["run"], *sum(given.items(), ()), *more)]
 
 
@@ -236,7 +238,7 @@ def test_what_is_no_simulated_run_is_not_overwritten(refusal, files, name):
     synthetic.write_run(files["out"])
     (files["out"] / name).open("a").write("\n")
     before = {path.name: path.read_bytes() for path in files["out"].iterdir()}
-    assert refusal(*command(files)).startswith(f"--out {files['out']}: contains ")
+    assert refusal(*command(files)).startswith(f"--out={files['out']}: contains ")
     assert {path.name: path.read_bytes() for path in files["out"].iterdir()} == before
 
 
