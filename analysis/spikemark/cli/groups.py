@@ -108,7 +108,7 @@ def _refuse_repeated(ctx: Any, name: str | None, command: Any, words: list[str])
         is_option = parameter.opts[0].startswith("--")
         if parameter in given and is_option and not parameter.multiple and not parameter.is_flag:
             option = parameter.opts[0]
-            raise BadInput(field=option, reason="given twice", expected="one value")
+            raise BadInput(field=option, reason="given twice", expected="once")
         given.add(parameter)
 
 
