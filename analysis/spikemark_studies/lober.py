@@ -679,7 +679,8 @@ def _irregular_drawn_aware(runs: Runs) -> StudyAnswer:
 @answers_claim
 def _irregular_16(runs: Runs) -> StudyAnswer:
     """Irregular accesses saved on 16 ranks of 48 threads, in drawn networks."""
-    return StudyAnswer(_simulated(100 * _drawn_saving(16, 48), "%"))
+    note = f"On 16 ranks of 128 threads, it is {100 * _drawn_saving(16, 128):.3g} %."
+    return StudyAnswer(_simulated(100 * _drawn_saving(16, 48), "%"), note)
 
 
 @answers_claim
@@ -943,18 +944,21 @@ def _delivery_over_irregular(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _delivery_gain_growth(runs: Runs) -> StudyAnswer:
-    """Delivery saved on the most nodes of JURECA-DC over that on the next fewer.
-
-    The note has what was measured of a thread.
-    """
+    """Delivery that a thread of NEST saves on the most ranks over that on the next fewer, measured."""
     fewer, most = RANKS_OF_SCALING[-2:]
-    by_costs = _by_nest_costs(
-        lambda program: _delivery_saved(program, most) / _delivery_saved(program, fewer)
-    )
     threads = round(profile_value(JURECA, "node.cores"))
     measured = _of_measured(_thread_saves(threads, most) / _thread_saves(threads, fewer))
-    note = f"Measured of one thread: {measured.number:.2g} ({measured.low:.2g} to"
-    return replace(by_costs, note=f"{note} {measured.high:.2g}). {by_costs.note}")
+    return StudyAnswer(measured, _beside(_gain_growth_by_costs()))
+
+
+def _gain_growth_by_costs() -> StudyAnswer:
+    """The same by NEST's costs, JURECA-DC."""
+    fewer, most = RANKS_OF_SCALING[-2:]
+
+    def growth(program: str | Program) -> float:
+        return _delivery_saved(program, most) / _delivery_saved(program, fewer)
+
+    return _by_nest_costs(growth)
 
 
 @answers_claim
