@@ -27,6 +27,7 @@ ANSWER, ENVIRONMENT = "answer.json", "environment.json"
 MACHINE = "machine"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 MISSING = "missing"  #: a file of the manifest that is not there
+LINK = "a link, whose contents are not in the manifest"
 #: Names of figures in these files. Smaller is better.
 RTF, JOULES, POWER = "real_time_factor", "joules_per_synaptic_event", "power_w"
 
@@ -173,6 +174,8 @@ def write_manifest(folder: Path) -> None:
 def compare_manifest(folder: Path) -> dict[str, str]:
     """Files that differ from the manifest of a folder, and how, such as "missing".
 
+    A link to a file or a folder differs: what it leads to can change after the manifest is signed.
+
     Raises BadInput where there is no manifest.
 
     Example:
@@ -191,6 +194,9 @@ def compare_manifest(folder: Path) -> dict[str, str]:
             differences[name] = "not in the manifest"
         elif present[name] != listed[name]:
             differences[name] = "differs from the manifest"
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            differences[path.relative_to(folder).as_posix()] = LINK
     return differences
 
 

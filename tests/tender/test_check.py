@@ -67,6 +67,31 @@ def copied(made):
     made.state()
 
 
+def copied_elsewhere(made):
+    """The first repetition in place of the second one, in a folder beside those of the runs."""
+    shutil.copytree(made.run(1), made.path / "more" / "2")
+    shutil.rmtree(made.run(2))
+    with made.edit() as content:
+        one, other = content["runs"][0]["repetitions"]
+        other |= {name: one[name] for name in formats.FIGURES}
+        other |= {"folder": "more/2", "readings": "more/2/energy.csv"}
+    made.state()
+
+
+def linked(made):
+    """A repetition that lies outside of the answer."""
+    outside = made.path.with_name(f"{made.path.name}-outside")
+    made.run(2).rename(outside)
+    made.run(2).symlink_to(outside)
+
+
+def linked_file(made):
+    outside = made.path.with_name(f"{made.path.name}-activity.npy")
+    file = made.run(2) / "activity.npy"
+    file.rename(outside)
+    file.symlink_to(outside)
+
+
 def slowest_left_out(made):
     timing = {k: json.loads((made.run(k) / "record.json").read_text())["timing"] for k in (1, 2)}
     slowest = max(timing, key=lambda k: timing[k]["simulate_s"])
@@ -162,6 +187,9 @@ def with_nest(made):
 CHEATS = {
     "a file that nobody asked for": (extra, "manifest"),
     "one repetition handed in twice": (copied, "manifest"),
+    "one repetition handed in twice, in another folder": (copied_elsewhere, "manifest"),
+    "a repetition behind a link": (linked, "manifest"),
+    "a file behind a link": (linked_file, "manifest"),
     "answers another bundle": (stated(bundle_sha256="0" * 64), "manifest"),
     "leaves out the slowest repetition": (slowest_left_out, "complete"),
     "cuts the times": (lambda made: os.truncate(made.run() / "cycles.npy", 5000), "form"),
