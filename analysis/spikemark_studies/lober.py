@@ -944,7 +944,7 @@ def _delivery_over_irregular(runs: Runs) -> StudyAnswer:
 
 @answers_claim
 def _delivery_gain_growth(runs: Runs) -> StudyAnswer:
-    """Delivery that a thread of NEST saves on the most ranks over that on the next fewer, measured."""
+    """Delivery that a thread of NEST saves on the most ranks over the next fewer, measured."""
     fewer, most = RANKS_OF_SCALING[-2:]
     threads = round(profile_value(JURECA, "node.cores"))
     measured = _of_measured(_thread_saves(threads, most) / _thread_saves(threads, fewer))

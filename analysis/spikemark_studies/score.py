@@ -631,7 +631,7 @@ def _scores_sentence(scores: Scores) -> str:
     """How often the intervals hold, and where the model is better than both baselines."""
     inside = scores.frame.loc[scores.frame["method"] == scores.mine, "inside"]
     share = percent(float(inside.mean()))
-    sentence = f"{share} of {len(inside)} measured times lie in the predicted intervals."
+    sentence = f"{share} of {len(inside)} predicted intervals hold the measured time."
     if scores.frame["method"].nunique() == 1:
         return sentence
     beaten = len(scores.beaten)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import checked
 
-from .program_costs import find
+from .program_costs import PROGRAMS, find
 from .published_machine import PublishedMachine, measured_machine
 
 #: Published points, with a source in each row.
@@ -175,8 +175,13 @@ Count = Annotated[int, Field(gt=0, lt=10**9)]
 Amount = Annotated[float, Field(ge=1e-12, lt=1e18)]
 EXCHANGE = "communicate"
 EVENTS = "equivalent synaptic events per wall-clock s"
-#: Quantities of points that are about times.
-QUANTITIES = ("real-time factor", "wall-clock time", EXCHANGE, EVENTS)
+#: Quantities of points that are about times, and the unit of each.
+UNITS = {
+    "real-time factor": "1",
+    "wall-clock time": "s per simulated s",
+    EXCHANGE: "s per simulated s",
+    EVENTS: "1/s",
+}
 
 
 class _Point(BaseModel, defer_build=True):
@@ -200,13 +205,17 @@ class _Point(BaseModel, defer_build=True):
     nodes: Count | None = None
     cores: Count | None = None  #: of all nodes, where hardware threads share them
     quantity: str
+    unit: str = ""  #: that of UNITS where it is stated
     value: Amount
-    sd_rel: float = Field(0.0, ge=0, lt=100)
+    sd_rel: float = Field(0.0, ge=0, lt=1)
     anchor: str = ""
     aspects: str = ""
 
     def run(self) -> PublishedRun:
-        """The run of this row. Raises BadInput for a machine or network that is not known."""
+        """The run of this row.
+
+        Raises BadInput for a machine or network that is not known, and for another unit.
+        """
         machine = measured_machine(self.machine)
         if self.processor and self.processor != machine.processor:
             raise BadInput(
@@ -215,6 +224,7 @@ class _Point(BaseModel, defer_build=True):
                 expected=f"{machine.processor or 'none'}, that of {self.machine}",
                 code="conflict",
             )
+        self._check()
         row = _network_named(self.network, self.variant)
         network = row.of_size(self.neurons, self.synapses, self.rate_hz, self.cycle_ms)
         return PublishedRun(
@@ -234,6 +244,28 @@ class _Point(BaseModel, defer_build=True):
             anchor=self.anchor,
             aspects=self.aspects.replace(" ", "+"),
         )
+
+    def _check(self) -> None:
+        """Raises BadInput for a misspelt program, another unit, and nodes without a rank.
+
+        A program whose costs were never fitted is none that is misspelt.
+        """
+        if self.program not in PROGRAMS and self.program.lower() in PROGRAMS:
+            raise unknown_name("program", self.program, PROGRAMS)
+        if self.unit not in ("", UNITS[self.quantity]):
+            raise BadInput(
+                field="unit",
+                value=self.unit,
+                expected=f"{UNITS[self.quantity]}, that of {self.quantity}",
+                code="conflict",
+            )
+        if self.nodes is not None and self.ranks < self.nodes:
+            raise BadInput(
+                field="ranks",
+                value=self.ranks,
+                expected=f"at least one on each of {self.nodes} nodes",
+                code="conflict",
+            )
 
     def _seconds(self) -> float:
         """Seconds per simulated second; events are all of them, those from outside too."""
@@ -367,7 +399,7 @@ def _runs(path: Path, rows: Mapping[str, Cells]) -> list[PublishedRun]:
     """The runs of rows of a file, as `read`."""
     runs = []
     for place, cells in rows.items():
-        is_time = cells.get("quantity") in QUANTITIES and "rate_hz" in cells
+        is_time = cells.get("quantity") in UNITS and "rate_hz" in cells
         if is_time and cells.get("role") != UNUSED:
             point = checked(_Point, cells, Path(place), "point")
             try:

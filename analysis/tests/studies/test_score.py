@@ -126,6 +126,11 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
         ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},inf", "value"),
         ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{}", None),
         ("galileo,genn,hpc-benchmark,static,1e5,1e8,1,4,{},3", None),
+        ("galileo,NEST,hpc-benchmark,static,1e5,1e8,1,4,{},3", "program"),
+        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,ms", "unit"),
+        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,%", "unit"),
+        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,1,8", "ranks"),
+        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,1,4,3", "sd_rel"),
         ("nowhere,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3", "machine"),
         ("galileo,nest,hpc,static,1e5,1e8,1,4,{},3", "network"),
         ("galileo,nest,hpc-benchmark,grid,1e5,1e8,1,4,{},3", "variant"),
@@ -133,6 +138,8 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
 )
 def test_points_are_checked(tmp_path, row, field):
     head = "machine,program,network,variant,neurons,synapses,rate_hz,ranks,quantity,value"
+    further = ["unit", "nodes", "sd_rel"][: max(0, row.count(",") - 9)]
+    head = ",".join([head, *further])
     path = tmp_path / "points.csv"
     path.write_text(f"series,{head}\na,{row.format('real-time factor')}\n")
     with pytest.raises(BadInput) as error:
