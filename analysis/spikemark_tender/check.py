@@ -290,6 +290,7 @@ def _manifest(submission: Submission) -> Iterator[str]:
     if submission.answer:
         stated = submission.answer.bundle_sha256
         yield from same("bundle_sha256", stated, submission.bundle.sha256)
+        yield from same("quick", submission.answer.quick, submission.tender.quick)
 
 
 def _complete(submission: Submission) -> Iterator[str]:

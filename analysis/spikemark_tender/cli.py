@@ -334,9 +334,12 @@ def _projected_by_profile(
     if ranks is None:
         expected = "the ranks of the projected run"
         raise BadInput(field="--ranks", reason="missing", expected=expected, code="missing")
+    cores = round(profile.need("node.cores", "placing ranks").value)
+    if ranks > nodes * cores:
+        expected = f"at most {nodes * cores}, a core of {nodes} nodes for each"
+        raise BadInput(field="--ranks", value=ranks, expected=expected, code="range")
     if threads is None:
         ranks_per_node = ranks_per_node or -(-ranks // nodes)
-        cores = round(profile.need("node.cores", "placing ranks").value)
         threads = max(1, cores // ranks_per_node)
     placed = (ranks, threads, ranks_per_node)
     return project(bundle, bundle.tender.target_rule, profile, placed, settings, category)

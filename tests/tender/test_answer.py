@@ -137,6 +137,20 @@ def test_what_an_offer_cannot_mean_is_refused_by_its_option(
     assert not out.exists()
 
 
+def test_more_ranks_than_cores_are_refused_by_the_option_that_asks_for_them(
+    refusal, honest, tmp_path
+):
+    """Not by ranks per node, which nobody gave."""
+    out = tmp_path / "answer"
+    given = ("--bidder", "Bob", "--system", "x", "--nodes", 4, "--machine", "jureca-dc")
+    places = ("--work", honest.folder / "work", "--out", out)
+    bundle = honest.folder / "bundle"
+    assert refusal("tender", "answer", bundle, *places, *given, "--ranks", 999).startswith(
+        "--ranks=999"
+    )
+    assert not out.exists()
+
+
 def test_what_is_promised_stands_beside_what_was_projected(spikemark, honest, tmp_path):
     """A promise of its own is called one; evidence that is promised as it is, is not."""
     given = ("--bidder", "Bob", "--system", "x", "--nodes", 8, "--method", "by hand")

@@ -86,6 +86,7 @@ def linked(made):
 
 
 def linked_file(made):
+    """A file of a repetition that lies outside of the answer."""
     outside = made.path.with_name(f"{made.path.name}-activity.npy")
     file = made.run(2) / "activity.npy"
     file.rename(outside)
@@ -191,6 +192,7 @@ CHEATS = {
     "a repetition behind a link": (linked, "manifest"),
     "a file behind a link": (linked_file, "manifest"),
     "answers another bundle": (stated(bundle_sha256="0" * 64), "manifest"),
+    "says that the bundle is a quick one": (stated(quick=True), "manifest"),
     "leaves out the slowest repetition": (slowest_left_out, "complete"),
     "cuts the times": (lambda made: os.truncate(made.run() / "cycles.npy", 5000), "form"),
     "runs with another seed": (record("description", seed=2), "description"),
@@ -300,6 +302,8 @@ def test_in_a_trial_a_profile_of_another_machine_is_a_remark(copy):
     refuted = list(check._refuted(submission))
     assert len(refuted) == len(submission.answer.runs)
     tender = copy.bundle.tender.model_copy(update={"quick": True})
+    with copy.edit() as content:
+        content["quick"] = True
     copy.seal()
     report, _ = check.check(copy.path, dataclasses.replace(copy.bundle, tender=tender))
     assert report.verdict == VALID, report.findings

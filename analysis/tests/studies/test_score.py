@@ -5,6 +5,7 @@ predictions.
 import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,14 @@ pytestmark = pytest.mark.slow
 
 def published_points() -> list[dict[str, str]]:
     return list(csv.DictReader(points.POINTS.read_text().splitlines()))
+
+
+def write_points(path: Path, rows: list[dict[str, str]]) -> None:
+    """Writes rows with the columns of the first."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +104,7 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
     found = {}
     for name, more in (("named", {"anchor": "N39-MAMG", "aspects": "version"}), ("found", {})):
         path = tmp_path / f"{name}.csv"
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, [*rows[0], *more])
-            writer.writeheader()
-            writer.writerows(row | more for row in rows)
+        write_points(path, [row | more for row in rows])
         found[name] = score._of_model(path)
     rows = (
         found["named"]
@@ -126,11 +132,6 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
         ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},inf", "value"),
         ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{}", None),
         ("galileo,genn,hpc-benchmark,static,1e5,1e8,1,4,{},3", None),
-        ("galileo,NEST,hpc-benchmark,static,1e5,1e8,1,4,{},3", "program"),
-        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,ms", "unit"),
-        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,%", "unit"),
-        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,1,8", "ranks"),
-        ("galileo,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3,1,4,3", "sd_rel"),
         ("nowhere,nest,hpc-benchmark,static,1e5,1e8,1,4,{},3", "machine"),
         ("galileo,nest,hpc,static,1e5,1e8,1,4,{},3", "network"),
         ("galileo,nest,hpc-benchmark,grid,1e5,1e8,1,4,{},3", "variant"),
@@ -138,13 +139,35 @@ def test_a_file_of_points_is_scored_against_the_published_ones(tmp_path):
 )
 def test_points_are_checked(tmp_path, row, field):
     head = "machine,program,network,variant,neurons,synapses,rate_hz,ranks,quantity,value"
-    further = ["unit", "nodes", "sd_rel"][: max(0, row.count(",") - 9)]
-    head = ",".join([head, *further])
     path = tmp_path / "points.csv"
     path.write_text(f"series,{head}\na,{row.format('real-time factor')}\n")
     with pytest.raises(BadInput) as error:
         score.score(path)
     assert field in (None, error.value.field)
+
+
+@pytest.mark.parametrize(
+    ("field", "cell"),
+    [
+        ("program", "NEST"),
+        ("unit", "ms"),
+        ("unit", "%"),
+        ("unit", "s per simulated s"),  # that of a wall-clock time
+        ("ranks", "1"),
+        ("sd_rel", "3"),
+    ],
+)
+def test_cells_of_a_point_that_contradict_the_others_are_refused(tmp_path, field, cell):
+    """A row of a real-time factor on several nodes is read; with one other cell it is refused."""
+    rows = [row for row in published_points() if row["series"] == "N39-MAMG"]
+    path = tmp_path / "points.csv"
+    write_points(path, rows)
+    assert len(points.read(path)) == len(rows)
+    assert rows[0]["quantity"] == "real-time factor" and int(rows[0]["nodes"]) > 1
+    write_points(path, [rows[0] | {field: cell}])
+    with pytest.raises(BadInput) as refused:
+        points.read(path)
+    assert refused.value.field == field
 
 
 @pytest.mark.parametrize(
