@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from spikemark.core.single_process import SESSION_FOLDERS
+
 SLOWEST = 20
 #: The files that take most of `make test` and, last, of `make check`. One process runs all of a
 #: file: were one among the last, the others would wait for it.
@@ -28,18 +30,23 @@ ONLY_WHEN_ASKED = {"nightly", "alone", "slurm"}
 
 
 @pytest.fixture(scope="session", autouse=True)
-def session_folder_of_open_mpi() -> None:
-    """Keeps the folders in which Open MPI 4 has the files of all runs of a user on this host.
+def session_folder_of_open_mpi() -> Iterator[None]:
+    """Gives each process of the tests a folder of its own for the files of Open MPI.
 
-    The last run to end removes them. A run that starts beside others then fails where one of them
-    makes or removes the folder between its look and its own attempt ("File exists", "No such file
-    or directory"). Programs without a daemon, such as `miniapp --explain`, share `jf.0`. A folder
-    that is not empty stays.
+    Open MPI 4 has the files of all runs of a user in one folder, and those of all programs without
+    a daemon, such as `miniapp --explain`, in one below it (`jf.0/1/0`). The last to end removes
+    them. A run that starts beside others then fails where one of them makes or removes a folder
+    between its look and its own attempt ("File exists", "No such file or directory"). A folder that
+    is not empty stays, for programs that a test starts side by side.
     """
     host = socket.gethostname().split(".")[0]
-    of_user = Path(tempfile.gettempdir()) / f"ompi.{host}.{os.geteuid()}"
-    for folder in (of_user, of_user / "jf.0"):
-        (folder / "keep").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mpi", ignore_cleanup_errors=True) as session:
+        for variable in SESSION_FOLDERS:
+            os.environ[variable] = session
+        of_user = Path(session) / f"ompi.{host}.{os.geteuid()}"
+        for folder in (of_user, of_user / "jf.0", of_user / "jf.0" / "1", of_user / "jf.0/1/0"):
+            (folder / "keep").mkdir(parents=True)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

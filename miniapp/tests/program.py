@@ -5,9 +5,10 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
-from spikemark.core.single_process import ALONE
+from spikemark.core.single_process import ALONE, session_in
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = ("placements", "schedules", "wires", "exchanges", "neuron_models", "meters", "run_files")
@@ -32,15 +33,18 @@ ENVIRONMENT = {
 def start(*arguments, ranks=None, threads=1, program=MINIAPP, cwd=None, launch=(), **environment):
     """Run the program to its end; without `ranks` without mpirun, and then without a daemon of MPI.
 
-    A variable that is None is not set. `launch` stands between mpirun and the program.
+    A variable that is None is not set. `launch` stands between mpirun and the program. Programs
+    may be started side by side: each has the files of MPI in a folder of its own.
     """
     mpirun = [*([] if ranks is None else ["mpirun", "-n", str(ranks)]), *launch]
     usual = {**ENVIRONMENT, **(ALONE if ranks is None and not launch else {})}
-    variables = {**os.environ, **usual, "OMP_NUM_THREADS": str(threads), **environment}
-    environment = {name: value for name, value in variables.items() if value is not None}
     streams = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
     command = map(str, (*mpirun, program, *arguments))
-    return subprocess.run([*command], env=environment, timeout=600, cwd=cwd, **streams)
+    with tempfile.TemporaryDirectory(prefix="mpi", ignore_cleanup_errors=True) as session:
+        usual |= session_in(Path(session))
+        variables = {**os.environ, **usual, "OMP_NUM_THREADS": str(threads), **environment}
+        environment = {name: value for name, value in variables.items() if value is not None}
+        return subprocess.run([*command], env=environment, timeout=600, cwd=cwd, **streams)
 
 
 def sets(**fields):
