@@ -96,8 +96,7 @@ def likeness(
 def is_as_good(machine: PublishedMachine, other: PublishedMachine, nodes: int = 2) -> bool:
     """Whether a machine is surely as good as another one in everything.
 
-    Of the last cache, that of a core counts, whatever the size of a slice.
-    Both state the same fields, and have as many cores and sockets. `nodes`: of a run, as in
+    Of the last cache, that of a core counts, whatever the size of a slice. `nodes`: of a run, as in
     `likeness`.
 
     Example:
@@ -108,12 +107,30 @@ def is_as_good(machine: PublishedMachine, other: PublishedMachine, nodes: int = 
         >>> is_as_good(better, jureca), is_as_good(jureca, better)
         (True, False)
     """
+    return shortfall(machine, other, nodes) <= ROUNDING
+
+
+def shortfall(machine: PublishedMachine, other: PublishedMachine, nodes: int = 2) -> float:
+    """How much worse than another one a machine is: the sum of the logarithms of the ratios of all
+    values in which it is worse.
+
+    0 if it is as good in everything, infinite if it cannot be compared: machines are that state the
+    same fields and have as many cores and sockets. `nodes`: of a run, as in `likeness`.
+
+    Example:
+        >>> from dataclasses import replace
+        >>> from spikemark.prediction.published_machine import measured_machine
+        >>> jureca = measured_machine("jureca-dc")
+        >>> worse = replace(jureca, latency_us=1.1 * jureca.latency_us)
+        >>> round(shortfall(worse, jureca), 3), shortfall(jureca, worse)
+        (0.095, 0.0)
+    """
     stated = _stated(machine, nodes)
     if stated != _stated(other, nodes):
-        return False
+        return math.inf
     if (machine.cores, machine.sockets) != (other.cores, other.sockets):
-        return False
-    return all(_advantage(machine, other, fields) >= -ROUNDING for fields in _judged(stated))
+        return math.inf
+    return sum(max(0.0, -_advantage(machine, other, fields)) for fields in _judged(stated))
 
 
 def _judged(fields: Iterable[str]) -> list[frozenset[str]]:

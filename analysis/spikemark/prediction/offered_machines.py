@@ -17,7 +17,7 @@ from .effects import (
     machine_by_part,
     sd_with_tails,
 )
-from .likeness import is_as_good, likeness, may_be, unstated
+from .likeness import ROUNDING, likeness, may_be, shortfall, unstated
 from .points import PublishedRun
 from .program_costs import PARTS
 from .published_machine import PublishedMachine
@@ -115,15 +115,15 @@ def _expected(
         slower = max(slower, share * mean)
         doubt_faster = max(doubt_faster, in_doubt * -mean)
         doubt_slower = max(doubt_slower, in_doubt * abs(mean))
-        if is_as_good(machine, other, run.nodes):
-            most = min(most, mean)
-        if is_as_good(other, machine, run.nodes):
-            least = max(least, mean)
+        most = min(most, mean + shortfall(machine, other, run.nodes))
+        least = max(least, mean - shortfall(other, machine, run.nodes))
         if may_be(machine, other, run.nodes):
             of_possible_twins.append(mean)
     expected = float(np.clip(faster + slower, min(least, most), max(least, most)))
-    if least >= most:  # the same data as one, or as several that differ in what data do not say
-        return expected, Doubt((least - most) / 2, (least - most) / 2)
+    # The same data as one machine, or as several that differ in what data do not say.
+    if least >= most - ROUNDING:
+        apart = max(0.0, least - most)
+        return expected, Doubt(apart / 2, apart / 2)
     doubt_faster = max([doubt_faster, *(expected - mean for mean in of_possible_twins)])
     doubt_slower = max([doubt_slower, *(abs(mean - expected) for mean in of_possible_twins)])
     return expected, Doubt(doubt_faster, doubt_slower)

@@ -18,6 +18,7 @@ from spikemark.prediction.published_machine import PATHS, machine_of
 
 WHOLE = [run for run in points.published() if not run.part]
 LATENCY = "interconnect.latency"
+A_SMALL_STEP = 0.02  #: logarithm, of a time for two parts in a thousand of a value
 CLOSE = 0.05  #: the median may be so far off: caches that nobody knows are drawn
 
 
@@ -216,3 +217,36 @@ def test_no_draw_of_an_exchange_is_shorter_than_its_messages(nodes):
     assert least_exchange_s(run) == pytest.approx(least_s)
     assert exchanges.min() >= least_s * (1 - 1e-9)
     assert least_exchange_s(run.with_nodes(1)) == 0
+
+
+def test_a_small_difference_makes_no_large_one():
+    """Offers whose data are near those of a measured machine, a little worse and a little better in
+    a value: where a rule began to hold from one value on, the exchange once was 2.5 as long.
+    """
+    rng = np.random.default_rng(3)
+    measured = {run.machine.name: run.machine for run in points.published() if run.program == "nest"}
+    steps = {}
+    for _ in range(60):
+        name = str(rng.choice(sorted(measured)))
+        path = str(rng.choice(sorted(measured[name].stated)))
+        differ = [other for other in sorted(measured[name].stated) if rng.random() < 0.5]
+        factors = {other: float(np.exp(0.2 * rng.standard_normal())) for other in differ}
+        nodes = int(rng.choice([1, 8]))
+        medians = []
+        for share in (0.999, 1.001):
+            values = {other: factors[other] * getattr(measured[name], other) for other in differ}
+            values[path] = share * getattr(measured[name], path)
+            offered = replace(
+                measured[name],
+                name="an offer",
+                node_as="an offer",
+                network_as="an offer",
+                processor="",
+                uncertain=(),
+                **values,
+            )
+            run = multi_area_model().simulated_by("nest", "", offered, 1).with_nodes(nodes)
+            times = anchors.predict([run])
+            medians.append([np.median(times.kernel[0]), np.median(times.exchange[0])])
+        steps[name, path, nodes] = np.abs(np.log(medians[1]) - np.log(medians[0])).max()
+    assert max(steps.values()) < A_SMALL_STEP, max(steps, key=steps.get)
