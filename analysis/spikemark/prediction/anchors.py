@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spikemark.core.errors import BadInput
+from spikemark.quantities.words import listed
 
 from . import draws, growth
 from .effects import (
@@ -48,7 +49,7 @@ from .evidence import infer
 from .growth import terms
 from .likeness import BETWEEN_NODES, SIGN, is_as_good, likeness
 from .offered_machines import OfferedMachines
-from .points import PublishedRun, published
+from .points import PublishedRun, presets_of, published
 from .program_costs import PARTS, PROGRAMS, find
 from .published_machine import PublishedMachine, UncertainValue
 
@@ -185,10 +186,14 @@ def predict(
     program = target.program
     anchors = [run for run in (*published(), *own) if run.program == program]
     if not _linked(target, anchors):
+        presets = presets_of({run.network.model for run in anchors})
+        published_networks = ""
+        if presets:
+            published_networks = f"a published network (full=True of {listed(presets)}), or "
         raise BadInput(
             f"program={program}: never measured with this network and never on"
-            f" {target.machine.title}; expected a published network (a preset with full=True), or"
-            " anchor=FILE with a run on one node there",
+            f" {target.machine.title}; expected {published_networks}anchor=FILE"
+            " with a run on one node there",
             field="program",
             code="missing",
         )
@@ -353,7 +358,7 @@ def _drawn_times(
         recorder: of the inputs.
     """
     of_machine = _machine_draws(run, effects, known.offers, recorder)
-    grown = logs + of_machine + _growth_draws(run, near, known.anchors, recorder)
+    grown = logs + of_machine + _growth_draws(run, near, known, recorder)
     costs = known.state.costs
     part_s = parts(run, costs)[:, None]  # [part, 1]
     middle_s = float((part_s[:, 0] * np.exp(np.median(grown, axis=1))).sum())
@@ -538,30 +543,43 @@ def _shared_draws(state: State, columns: NDArray[np.intp]) -> dict[Key, draws.Dr
 
 
 def _growth_draws(
-    run: PublishedRun,
-    near: PublishedRun,
-    anchors: Sequence[PublishedRun],
-    recorder: draws.Recorder,
+    run: PublishedRun, near: PublishedRun, known: StartingPoint, recorder: draws.Recorder
 ) -> Array:
     """Draws of what growth adds to the logarithms of a run with more or fewer cores than the runs
     like it, [part, draw] or [part, 1].
 
+    The less alike in cores, the less is known of the growth; but a small run of a network never
+    says less than none would: then its effect and that of the machine had their whole spreads, and
+    runs of other networks would tell how times grow.
+
     `near`: the measured run that is most like it.
     """
-    cores = [
-        anchor.cores
-        for anchor in anchors
+    like_it = [
+        anchor
+        for anchor in known.anchors
         if anchor.series == near.series
         or anchor.network.model == near.network.model
         or anchor.machine.name == run.machine.name
     ]
-    logs = np.log(cores)
-    distance = max(logs.min() - np.log(run.cores), np.log(run.cores) - logs.max())
-    if distance <= 0:
+    distance = _distance_in_cores(run, like_it)
+    if distance == 0:
         return np.zeros((len(PARTS), 1))
+    distance_of_all = _distance_in_cores(run, known.anchors)
     growth_sd = GROWTH_SD if run.program in PROGRAMS else OTHER_GROWTH_SD
-    rows = [
-        distance * sd * _normal(recorder, part, "growth", run.network.model)
-        for part, sd in zip(PARTS, growth_sd, strict=True)
-    ]
+    rows = []
+    for part, sd in zip(PARTS, growth_sd, strict=True):
+        as_unknown = [distance_of_all * sd]
+        for aspect in ("machine", "network"):
+            as_unknown.append(
+                sd_with_tails(*known.offers.spread.of(Key(part, aspect, ""), run.program))
+            )
+        sd_of_growth = min(distance * sd, float(np.linalg.norm(as_unknown)))
+        rows.append(sd_of_growth * _normal(recorder, part, "growth", run.network.model))
     return np.array(rows)
+
+
+def _distance_in_cores(run: PublishedRun, others: Iterable[PublishedRun]) -> float:
+    """How far the cores of a run lie outside those of others: the logarithm of a ratio."""
+    logs = np.log([other.cores for other in others])
+    here = np.log(run.cores)
+    return float(max(0.0, logs.min() - here, here - logs.max()))

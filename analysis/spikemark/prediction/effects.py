@@ -6,6 +6,7 @@ its variant and the machine. Each effect is normal with mean 0 and a spread esti
 published series (spreads.yaml, by `spikemark score --fit`).
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -142,6 +143,8 @@ def acting(runs: Sequence[PublishedRun], keys: Iterable[Key], costs: Array) -> A
     return act
 
 
+OTHER_SIZE = 1.1  #: factor between the neurons of two networks from which their sizes differ
+SIZE = "size"
 #: How far an effect that differs takes a measured run from the target.
 DISTANCE = {"machine": 4, "platform": 4, "network": 4, "variant": 2, "version": 1, "program": 9}
 
@@ -150,7 +153,7 @@ def closest(
     target: PublishedRun, anchors: Iterable[PublishedRun]
 ) -> tuple[PublishedRun, tuple[str, ...]]:
     """The measured run that shares most effects with the target, then the nearest number of cores;
-    and in what they differ: aspects, nodes, layout.
+    and in what they differ: aspects, size, nodes, layout.
 
     Example:
         >>> from spikemark.prediction import points
@@ -171,6 +174,8 @@ def closest(
     if "network" in apart:
         apart.discard("variant")
     differs = [aspect for aspect in ASPECTS if aspect in apart]
+    if abs(math.log(near.network.neurons / target.network.neurons)) > math.log(OTHER_SIZE):
+        differs.append(SIZE)
     if near.nodes != target.nodes:
         differs.append("nodes")
     same_ranks = near.ranks / near.nodes == target.ranks / target.nodes

@@ -18,9 +18,10 @@ from spikemark.machines.parts import MachineOfParts
 from spikemark.machines.profile import ASSUMED, Profile
 from spikemark.network.placement_file import Placement
 from spikemark.quantities.quantity import Quantity
-from spikemark.quantities.words import counted, listed, number
+from spikemark.quantities.words import counted, integer, listed, number
 
 from .draws import Draws
+from .effects import SIZE
 from .layout import AnyMachine
 from .memory import Memory
 from .points import PublishedRun
@@ -66,10 +67,14 @@ class Anchor:
     @property
     def sentence(self) -> str:
         """What was measured where."""
-        origin = "your run" if self.is_own else "published"
+        origin = "published" if self.run.is_published else "measured by the project"
+        if self.is_own:
+            origin = "your run"
         differences = "the same"
         if self.differs:
-            differences = f"differs in {', '.join(self.differs)}"
+            size = f"{SIZE} ({integer(self.run.network.neurons)} neurons)"
+            differs = [size if name == SIZE else name for name in self.differs]
+            differences = f"differs in {', '.join(differs)}"
         assert self.run.seconds is not None
         program = f"{self.run.title} {self.run.version}".strip()
         took = f"{program} took {number(self.run.seconds, 3)}"

@@ -5,7 +5,7 @@ table of a user's own runs.
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from .published_machine import PublishedMachine, measured_machine
 POINTS = Path(__file__).with_name("points.csv")
 #: The networks of these points, a row for each variant.
 NETWORKS = Path(__file__).with_name("networks.csv")
+UNPUBLISHED = "unpublished"  #: role of a point that the project measured itself
 UNUSED = "unused"  #: role of a point that is no run of the models: two processes share a core
 EXTERNAL_HZ = 1200.0  #: DPSNN: 400 external synapses of 3 Hz for each neuron
 SMT_CORES = 12  #: cores of a node from which hardware threads beyond them add something
@@ -71,6 +72,7 @@ class PublishedRun:
     sd: float = 0.0  #: relative, of `seconds`
     series: str = ""
     source: str = ""
+    is_published: bool = True  #: whether others than the project measured it
     shared_cores: float | None = None  #: of all nodes, where hardware threads share them
     part: str = ""  #: "exchange" where `seconds` are of this part alone
     #: The series from which a test is to predict it, if its row says so.
@@ -160,6 +162,16 @@ def network_of_preset(preset: str | None) -> _Network | None:
     return fitting[0] if fitting else None
 
 
+def presets_of(models: Collection[str]) -> list[str]:
+    """The presets that have one of some published networks at their full size.
+
+    Example:
+        >>> presets_of({"microcircuit", "dpsnn-grid"})
+        ['microcircuit']
+    """
+    return sorted({row.preset for row in _networks() if row.preset and row.network in models})
+
+
 def _network_named(name: str, variant: str) -> _Network:
     """The row of a network. Raises BadInput for one that networks.csv does not have."""
     of_name = [row for row in _networks() if row.network == name]
@@ -188,7 +200,8 @@ class _Point(BaseModel, defer_build=True):
     """A row of points.csv; `anchor` and `aspects` are those of PublishedRun."""
 
     series: str
-    role: str = ""  #: UNUSED where a row is no run that the models can be compared with
+    #: UNUSED where a row is no run that the models can be compared with, or UNPUBLISHED.
+    role: str = ""
     source: str = ""
     machine: str  #: a profile of machines/
     processor: str = ""  #: that of the profile
@@ -240,6 +253,7 @@ class _Point(BaseModel, defer_build=True):
             sd=self.sd_rel,
             series=self.series,
             source=self.source,
+            is_published=self.role != UNPUBLISHED,
             part="exchange" if self.quantity == EXCHANGE else "",
             anchor=self.anchor,
             aspects=self.aspects.replace(" ", "+"),

@@ -224,7 +224,9 @@ def test_a_small_difference_makes_no_large_one():
     a value: where a rule began to hold from one value on, the exchange once was 2.5 as long.
     """
     rng = np.random.default_rng(3)
-    measured = {run.machine.name: run.machine for run in points.published() if run.program == "nest"}
+    measured = {
+        run.machine.name: run.machine for run in points.published() if run.program == "nest"
+    }
     steps = {}
     for _ in range(60):
         name = str(rng.choice(sorted(measured)))
