@@ -281,7 +281,8 @@ def _contradicts(path: str, value: Value, found: Sheet, of_node: Mapping[str, Va
     least, most = expected / CONTRADICTS, expected * CONTRADICTS
     if FIELD[path].allowed == COUNT:
         least = most = expected
-    if name == "clock" and "turbo" in found.values:
+    # Where it was not measured, it is the base clock.
+    if name == "clock" and "turbo" in found.values and value.kind == "measured":
         most = found.values["turbo"] * CONTRADICTS
     return bool(high < least or low > most)
 

@@ -9,7 +9,7 @@ from spikemark.machines.parts import MachineOfParts, digest
 from spikemark.machines.profile import Profile
 from spikemark.quantities.answer import Answer, Screen
 from spikemark.quantities.table import Column, Table
-from spikemark.quantities.words import counted, number
+from spikemark.quantities.words import counted, number, percent
 
 from .answers import (
     PER_EVENT,
@@ -27,7 +27,7 @@ from .answers import (
     rtf_cell,
 )
 from .narrowing import HEADS, RatioTerm
-from .option import Option, ordered
+from .option import TIE, Option, ordered
 from .over_nodes import over_nodes
 from .wording import capital, interval
 
@@ -73,9 +73,12 @@ class PredictionAnswer(Answer):
         notes += contradiction(self.options)
         if len(self.options) > 1:
             ranks = counted(fastest.ranks, "rank")
+            chosen = "the fastest run of this table"
+            if fastest.median > min(option.median for option in self.options):
+                chosen = f"the fewest nodes within {percent(TIE - 1)} of the fastest run that fits"
             notes.append(
-                f"The first sentence and the lines below are about {ranks} on {fastest.place}, the"
-                " fastest run of this table."
+                f"The first sentence and the lines below are about {ranks} on {fastest.place},"
+                f" {chosen}."
             )
         notes += about([RatioTerm(fastest, named=self.named)], fastest.rtf, fastest.inputs)
         table = _predicted_table(self.options)

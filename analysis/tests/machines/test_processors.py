@@ -47,9 +47,9 @@ def test_what_an_offer_states_counts_and_the_rest_is_filled(name):
 @pytest.mark.parametrize(
     ("path", "number", "remarked"),
     [
-        ("node.clock", 3.0, False),  # between base and turbo
+        ("node.clock", 3.0, True),  # between base and turbo
         ("node.clock", 2.25, False),
-        ("node.clock", 3.4, False),
+        ("node.clock", 3.4, True),
         ("node.clock", 3.5, True),  # a little above turbo, as data sheets round
         ("node.clock", 1.5, True),
         ("node.cores", 128, False),
@@ -73,6 +73,13 @@ def test_only_what_the_sheet_excludes_is_remarked_upon(path, number, remarked):
     offer = processors.completed(own, "epyc-7742", "offer-a")
     assert [path in remark for remark in offer.remarks] == [True] * remarked
     assert offer.values[path].value == number
+
+
+@pytest.mark.parametrize(("clock", "remarked"), [(3.0, False), (3.4, False), (3.5, True)])
+def test_a_measured_clock_may_be_any_up_to_turbo(clock, remarked):
+    own = stated("node.sockets", 2) | stated("node.clock", clock, kind="measured")
+    offer = processors.completed(own, "epyc-7742", "offer-a")
+    assert len(offer.remarks) == remarked
 
 
 def test_sockets_follow_from_the_cores_or_nothing_depends_on_them():
