@@ -11,6 +11,7 @@ A number with N = 2048 draws costs 16 KiB and some microseconds for each operati
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
+from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
@@ -49,11 +50,12 @@ def normal(name: str, n: int = N) -> Draws:
 
 @cache
 def _scores(n: int) -> Draws:
-    """The middles of n intervals of equal probability of a standard normal number, shape (n,)."""
-    from scipy import special
+    """The middles of n intervals of equal probability of a standard normal number, shape (n,).
 
-    scores: Draws = special.ndtri((np.arange(n) + 0.5) / n)
-    return scores
+    By the standard library: a prediction that needs nothing else of SciPy starts 0.1 s sooner.
+    """
+    standard = NormalDist()
+    return np.array([standard.inv_cdf((place + 0.5) / n) for place in range(n)])
 
 
 def log_normal(name: str, value: float, low: float, high: float) -> Draws:

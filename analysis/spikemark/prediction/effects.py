@@ -263,9 +263,27 @@ def sd_with_tails(sd: float, number: float) -> float:
         >>> sd_with_tails(1.0, number=1000) < 1.01 < sd_with_tails(1.0, number=0)
         True
     """
-    from scipy import special
+    return sd * student_over_normal(FREEDOM + number)
 
-    return sd * float(special.stdtrit(FREEDOM + number, 0.975)) / draws.Z95
+
+def student_over_normal(degrees: float) -> float:
+    """The 97.5 % quantile of Student's t over that of a normal number, for FREEDOM degrees or more.
+
+    By the expansion in 1 / degrees (Abramowitz & Stegun 1964, eq. 26.7.5), to 1e-5: a prediction
+    that needs nothing else of SciPy starts 0.1 s sooner.
+
+    Example:
+        >>> round(draws.Z95 * student_over_normal(12), 3)
+        2.179
+    """
+    z2 = draws.Z95**2
+    coefficients = (
+        (z2 + 1) / 4,
+        (5 * z2**2 + 16 * z2 + 3) / 96,
+        (3 * z2**3 + 19 * z2**2 + 17 * z2 - 15) / 384,
+        (79 * z2**4 + 776 * z2**3 + 1482 * z2**2 - 1920 * z2 - 945) / 92160,
+    )
+    return 1 + sum(term / degrees**power for power, term in enumerate(coefficients, 1))
 
 
 class State(NamedTuple):

@@ -125,11 +125,14 @@ def test_help_needs_no_heavy_libraries():
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["mini-app", "nest"])
 def test_a_prediction_needs_no_frames(program):
-    """pandas and Arrow take half of the time of a prediction to load."""
+    """pandas and Arrow take half of the time of a prediction to load. The waiting of the mini-app
+    needs SciPy, which takes another sixth.
+    """
     words = ("predict", "microcircuit", "--full", "--machine", "jureca-dc", "--nodes", "2")
     loaded = modules_loaded_by(*words, "--program", program)
     assert "spikemark.prediction.predicted" in loaded
     assert not loaded & {"pandas", "pyarrow", "matplotlib"}
+    assert ("scipy.special" in loaded) == (program == "mini-app")
 
 
 @pytest.mark.parametrize("module", ["spikemark.running.sweeps", "spikemark.running.simulation"])

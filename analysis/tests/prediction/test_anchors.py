@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import special
 
 from spikemark.core.errors import BadInput
 from spikemark.prediction import (
@@ -270,3 +271,9 @@ def test_small_runs_of_a_network_tell_how_large_ones_grow_and_how_sure_that_is(m
     inside = (low <= measured) & (measured <= high)
     assert 0.95 <= inside.mean() < 1
     assert (high - low).max() < np.log(20)
+
+
+@pytest.mark.parametrize("degrees", [effects.FREEDOM, 13.5, 20.0, 100.0, 1e4])
+def test_tails_are_those_of_student(degrees):
+    expected = special.stdtrit(degrees, 0.975) / special.ndtri(0.975)
+    assert effects.student_over_normal(degrees) == pytest.approx(expected, rel=1e-5)
