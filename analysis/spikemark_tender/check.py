@@ -283,8 +283,7 @@ def _manifest(submission: Submission) -> Iterator[str]:
     for name, difference in sorted(submission.differences.items()):
         if difference != "missing":
             yield f"{name}: {difference}"
-    files = submission.folder.rglob("cycles.npy")  # wherever the answer says that runs lie
-    hashes = Counter(sha256.file_digest(path) for path in files if path.is_file())
+    hashes = Counter(map(sha256.file_digest, formats.cycle_times(submission.folder)))
     if any(count > 1 for count in hashes.values()):
         yield "runs: the times of one repetition are there twice"
     if submission.answer:

@@ -17,6 +17,7 @@ from spikemark.core.errors import BadInput
 from spikemark.core.fields import assign, checked
 from spikemark.core.files import write_json
 from spikemark.core.reading import read_json
+from spikemark.records.run_files import CYCLES
 
 from . import schema
 from .schema import ListedFile, Manifest, RunRule, Tender, TenderAnswer
@@ -198,6 +199,16 @@ def compare_manifest(folder: Path) -> dict[str, str]:
         if path.is_symlink():
             differences[path.relative_to(folder).as_posix()] = LINK
     return differences
+
+
+def cycle_times(folder: Path) -> list[Path]:
+    """The files of cycle times of an answer, wherever it says that its runs lie.
+
+    Example:
+        >>> cycle_times(Path("/nowhere"))
+        []
+    """
+    return sorted(path for path in folder.rglob(CYCLES) if path.is_file())
 
 
 def _files(folder: Path) -> dict[str, ListedFile]:

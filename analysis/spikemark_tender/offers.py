@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spikemark.core import sha256
 from spikemark.core.errors import BadInput
 from spikemark.prediction import draws
 from spikemark.prediction.costs import CURRENCY, Use, check_above_0, share_of_least
@@ -31,6 +32,8 @@ from .schema import NestRun, ProjectedFigure, Range, TenderAnswer
 LEAST_SHARE = 0.005  #: of the draws, below which they are not worth a word
 SURE_SHARE = 0.95  #: of the draws, from which an offer counts as the cheapest
 MAX_NAME_LENGTH = 40  #: of a bidder in tables
+#: Why a bid is left out where energy counts.
+NO_POWER = "its power is unknown; bidders state it with `answer --node-power`"
 #: The figure by which offers are ranked: that of the program of the rules.
 OUR_FACTOR = "the mini-app's real-time factor"
 
@@ -126,8 +129,30 @@ def compare(
     bids = [_in_currency(bid, common) for bid in bids]
     shares = _shares_cheapest(bids, reach)
     nest_run = bundle.tender.nest.run if bundle.tender.nest else ""
-    remarks = replace(use, currency=common).remarks("tender offers")
+    remarks = (
+        *replace(use, currency=common).remarks("tender offers"),
+        *_shared_runs([bid.name for bid in bids], folders),
+    )
     return ComparedOffers(bids, reach, bundle.tender.quick, shares, common, nest_run, remarks)
+
+
+def _shared_runs(names: list[str], folders: list[Path]) -> list[str]:
+    """A line on each group of bidders that handed in the same measured run, byte for byte: no two
+    runs have the same cycle times.
+    """
+    bidders: dict[str, set[str]] = defaultdict(set)
+    for name, folder in zip(names, folders, strict=True):
+        for path in formats.cycle_times(folder):
+            bidders[sha256.file_digest(path)].add(name)
+    groups: dict[tuple[str, ...], int] = defaultdict(int)
+    for sharing in bidders.values():
+        if len(sharing) > 1:
+            groups[tuple(sorted(sharing))] += 1
+    return [
+        f"{listed(group)} handed in {counted(runs, 'run')} with the same cycle times: at most one"
+        " of them measured."
+        for group, runs in sorted(groups.items())
+    ]
 
 
 def _currency(bid: Bid) -> str:
@@ -136,13 +161,14 @@ def _currency(bid: Bid) -> str:
 
 
 def _common_currency(bids: list[Bid]) -> str:
-    """The currency of most prices, of the bids that may be chosen; CURRENCY without any.
+    """The currency of most prices, of the bids that may be chosen or lack no more than their power;
+    CURRENCY without any.
 
     Raises BadInput where as many are in another one.
     """
     bidders: dict[str, list[str]] = defaultdict(list)
     for bid in bids:
-        if not bid.left_out:
+        if not bid.left_out or bid.left_out == NO_POWER:
             bidders[_currency(bid)].append(bid.name)
     if not bidders:
         return next(
@@ -258,7 +284,7 @@ def _why_left_out(
     if answer.offer.price is None:
         return "its price is unknown"
     if cost is None:
-        return "its power is unknown; bidders state it with `answer --node-power`"
+        return NO_POWER
     return ""
 
 

@@ -295,6 +295,23 @@ def test_where_as_many_are_in_each_currency_the_bidders_are_named(compare):
     assert "EUR (bidder 0)" in str(error.value) and "USD (bidder 1)" in str(error.value)
 
 
+def test_a_bidder_without_power_counts_for_the_common_currency(compare):
+    unknown = {"currency": "EUR", "power": None, "node_limit_w": None}
+    of = compare(unknown, {"currency": "EUR"}, {"currency": "USD"}, price_kwh=0.3)
+    assert of.currency == "EUR"
+    assert [bool(bid.left_out) for bid in of.bids] == [True, False, True]
+
+
+def test_bidders_who_hand_in_the_same_measured_run_are_named(compare, tmp_path, monkeypatch):
+    for number, content in enumerate(("one", "one", "another")):
+        (tmp_path / str(number)).write_text(content)
+    monkeypatch.setattr(formats, "cycle_times", lambda folder: [tmp_path / folder.name])
+    (line,) = compare({}, {}, {}).remarks
+    assert "bidder 0" in line and "bidder 1" in line and "bidder 2" not in line
+    (tmp_path / "1").write_text("its own")
+    assert not compare({}, {}, {}).remarks
+
+
 def test_one_currency_in_two_cases_is_one(compare):
     of = compare({"currency": "EUR", "price": 1e6}, {"currency": "eur", "price": 2e6})
     assert list(of.best.values()) == [1.0, 0.0]
