@@ -5,6 +5,7 @@ table of a user's own runs.
 """
 
 import csv
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
@@ -15,6 +16,7 @@ from pydantic import BaseModel, Field
 
 from spikemark.core.errors import BadInput, unknown_name
 from spikemark.core.fields import checked
+from spikemark.quantities.words import counted
 
 from .program_costs import PROGRAMS, find
 from .published_machine import PublishedMachine, measured_machine
@@ -26,6 +28,7 @@ NETWORKS = Path(__file__).with_name("networks.csv")
 UNPUBLISHED = "unpublished"  #: role of a point that the project measured itself
 UNUSED = "unused"  #: role of a point that is no run of the models: two processes share a core
 EXTERNAL_HZ = 1200.0  #: DPSNN: 400 external synapses of 3 Hz for each neuron
+MAX_SMT = 8  #: most hardware threads of a core of any processor
 SMT_CORES = 12  #: cores of a node from which hardware threads beyond them add something
 SMT_FACTOR = 1.2  #: what all hardware threads of a node do over its cores alone
 
@@ -212,7 +215,7 @@ class _Point(BaseModel, defer_build=True):
     neurons: Amount
     synapses: Amount
     rate_hz: Amount
-    cycle_ms: Amount = 0.1
+    cycle_ms: float = Field(0.1, ge=1e-3, le=1e3)
     ranks: Count
     threads: Count = 1
     nodes: Count | None = None
@@ -260,7 +263,8 @@ class _Point(BaseModel, defer_build=True):
         )
 
     def _check(self) -> None:
-        """Raises BadInput for a misspelt program, another unit, and nodes without a rank.
+        """Raises BadInput for a misspelt program, another unit, nodes without a rank, and more
+        threads than any core has.
 
         A program whose costs were never fitted is none that is misspelt.
         """
@@ -278,6 +282,18 @@ class _Point(BaseModel, defer_build=True):
                 field="ranks",
                 value=self.ranks,
                 expected=f"at least one on each of {self.nodes} nodes",
+                code="conflict",
+            )
+
+        hardware_threads = MAX_SMT * measured_machine(self.machine).cores * (self.nodes or math.inf)
+        if self.ranks * self.threads > hardware_threads:
+            raise BadInput(
+                field="threads",
+                value=self.threads,
+                expected=(
+                    f"at most {hardware_threads // self.ranks:g} with ranks={self.ranks} on"
+                    f" {counted(self.nodes or 1, 'node')} of {self.machine}"
+                ),
                 code="conflict",
             )
 
@@ -412,7 +428,18 @@ def read(path: Path) -> list[PublishedRun]:
 def _runs(path: Path, rows: Mapping[str, Cells]) -> list[PublishedRun]:
     """The runs of rows of a file, as `read`."""
     runs = []
+    places: dict[str, str] = {}
     for place, cells in rows.items():
+        if first := places.get(cells.get("id", "")):
+            raise BadInput(
+                field="id",
+                value=cells["id"],
+                expected=f"another one than in {first}",
+                file=place,
+                code="conflict",
+            )
+        if "id" in cells:
+            places[cells["id"]] = place
         is_time = cells.get("quantity") in UNITS and "rate_hz" in cells
         if is_time and cells.get("role") != UNUSED:
             point = checked(_Point, cells, Path(place), "point")

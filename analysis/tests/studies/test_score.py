@@ -155,6 +155,8 @@ def test_points_are_checked(tmp_path, row, field):
         ("unit", "s per simulated s"),  # that of a wall-clock time
         ("ranks", "1"),
         ("sd_rel", "3"),
+        ("threads", "5000"),
+        ("cycle_ms", "1e6"),
     ],
 )
 def test_cells_of_a_point_that_contradict_the_others_are_refused(tmp_path, field, cell):
@@ -168,6 +170,15 @@ def test_cells_of_a_point_that_contradict_the_others_are_refused(tmp_path, field
     with pytest.raises(BadInput) as refused:
         points.read(path)
     assert refused.value.field == field
+
+
+def test_a_point_that_is_there_twice_is_refused(tmp_path):
+    first, second, *_ = published_points()
+    path = tmp_path / "points.csv"
+    write_points(path, [first, second | {"id": first["id"]}])
+    with pytest.raises(BadInput) as refused:
+        points.read(path)
+    assert refused.value.field == "id"
 
 
 @pytest.mark.parametrize(
