@@ -270,7 +270,7 @@ WELCOME = """\
 A private Slurm with {nodes} nodes of {cores} cores, all of them this machine. Try, for example:
 
     sinfo
-    salloc --nodes=2 --exclusive --time=10 spikemark sweep two-nodes
+    salloc --nodes=2 --exclusive --time=10 spikemark sweep smoke
 
 Type exit, or press Ctrl-D, to leave: that ends the Slurm and everything in it.
 """

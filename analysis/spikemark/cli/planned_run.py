@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NoReturn
 
@@ -71,8 +72,9 @@ def carry_out(
         launcher: mpirun or srun; None for the one that is usual here.
         scorep: whether the program that is instrumented for Score-P runs.
 
-    A run on this host waits until no other one is measured here. It ends with the process that
-    started this one. The status is LEFT_TO_NEXT_JOB if the run would not end before its job does.
+    A run on this host waits until no other one is measured here, and until no other host measures
+    the same one: several jobs may work in one folder. It ends with the process that started this
+    one. The status is LEFT_TO_NEXT_JOB if the run would not end before its job does.
 
     Raises BadInput as `measure`, `simulate_planned` and `measuring.scorep_run.measure`.
     """
@@ -83,11 +85,11 @@ def carry_out(
         from spikemark.records.results import Results
         from spikemark.running.simulation.run import simulate_planned
 
-        with open_locked(results.description(run), wait=True):
+        with _locked_run(results, run):
             if is_complete(results.run(run)):
                 return 0
             return _reported(results, planned, lambda: simulate_planned(Results(results.path), run))
-    with open_locked(LOCK, wait=True) as lock:
+    with open_locked(LOCK, wait=True) as lock, _locked_run(results, run):
         if scorep:
             from spikemark.measuring.scorep_run import measure as measure_scorep
 
@@ -95,6 +97,16 @@ def carry_out(
         if is_complete(results.run(run)):  # by a run that waited for the lock, too
             return 0
         return _reported(results, planned, lambda: measure(results, run, launcher, lock))
+
+
+def _locked_run(results: Folder, run: str) -> AbstractContextManager[object]:
+    """Holds the lock of a run, for which jobs on other hosts wait; none of a run that has no
+    description, which `measure` refuses.
+    """
+    description = results.description(run)
+    if not description.is_file():
+        return nullcontext()
+    return open_locked(description, wait=True)
 
 
 def _end_with_parent() -> None:

@@ -29,6 +29,7 @@ SLURM_REASONS = {
         "out of memory: give more with --mem, or take more nodes"
     ),
     r"CANCELLED AT \S+ DUE TO TIME LIMIT": "the job reached its time limit: give more with --time",
+    r"Slurm job \d+ has expired": "the job has ended: the same command in another one continues",
 }
 #: Signals by their names in words.
 SIGNALS = {signal.strsignal(number): number for number in signal.Signals}

@@ -81,6 +81,10 @@ class Folder:
         """The power that an external meter read during the run, and how it was placed in time."""
         return self.path / f"power/{run}.json"
 
+    def run_log(self, run: str) -> Path:
+        """What the process printed that last carried out a run."""
+        return self.path / f"log/{run}.log"
+
     def failure(self, run: str) -> Path:
         """Why a run failed; the first line is the reason."""
         return self.path / f"failed/{run}.log"

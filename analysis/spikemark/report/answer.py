@@ -24,12 +24,20 @@ from spikemark.records.runs_table import DISTURBED_CORES, PART
 
 from . import plots
 from .comparison import SPEED, Comparison, comparisons, is_missing, timed, together
+from .facts import COMMIT_DIGITS
 
 BROKEN = (
     "The checksums differ: runs of one network did not compute the same thing. Do not use the"
     " times."
 )
 PARTS = ["computing", "waiting", "exchange"]  # of the picture
+#: What runs that are compared are to have in common, by columns of the table of runs.
+CONDITIONS = {
+    "cpu": "of different processors",
+    "commit": "of different commits",
+    "nodes": "on different numbers of nodes",
+}
+MAX_CONDITIONS = 4  #: values that are named
 LARGER = "more neurons or synapses on each rank"
 
 
@@ -223,14 +231,15 @@ class SweepAnswer:
 
     @property
     def caution(self) -> str:
-        """What weakens the sentence, in one sentence; empty if nothing does."""
+        """What weakens the sentence, in a sentence or two; empty if nothing does."""
         if self.runs.empty:
             return ""
         if self.runs["oversubscribed"].any():
             return "More threads than cores: the times are no evidence of speed."
         if self.chosen is None:
             return ""
-        return _disturbance(self.chosen)
+        sentences = (_disturbance(self.chosen), unlike_conditions(self.chosen.runs))
+        return " ".join(filter(None, sentences))
 
     @property
     def elsewhere(self) -> str:
@@ -321,6 +330,35 @@ def _disturbance(chosen: Comparison) -> str:
     if chosen.judged:
         return f"{busy} {runs}, left out here."
     return f"{busy} {runs}, whose times say little about speed."
+
+
+def unlike_conditions(runs: pd.DataFrame) -> str:
+    """In what runs differ that were not to be compared: processors, commits or numbers of nodes;
+    empty if in nothing. Ratios of such runs compare these, too.
+
+    `runs`: rows of the table of runs, on one number of ranks.
+
+    Example:
+        >>> runs = pd.DataFrame({"cpu": "EPYC", "nodes": 1, "commit": ["1a2b", "1a2b", "3c4d"]})
+        >>> unlike_conditions(runs)
+        'These runs are of different commits (1a2b and 3c4d): ratios compare these, too.'
+    """
+    differences = []
+    for name, subject in CONDITIONS.items():
+        values = runs[name].dropna().unique()
+        if len(values) > 1:
+            texts = sorted(_condition(name, value) for value in values)
+            differences.append(f"{subject} ({listed(texts[:MAX_CONDITIONS])})")
+    if not differences:
+        return ""
+    return f"These runs are {listed(differences)}: ratios compare these, too."
+
+
+def _condition(name: str, value: object) -> str:
+    """A condition in words: a commit by its first digits, as Git shows it."""
+    if name == "commit":
+        return str(value)[:COMMIT_DIGITS]
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def taken(disturbed: pd.DataFrame) -> str:

@@ -140,7 +140,8 @@ def carry_out(
 ) -> Path:
     """Has `work` fill the folder `unchecked`, and moves that to its place, which is returned.
 
-    The folder above `unchecked` is created before and removed afterwards. `work` returns the
+    A record that another job has put there in the meantime stays. The folder above `unchecked` is
+    created before and removed afterwards. `work` returns the
     content of launch.json and raises ProgramFailed. A failure leaves the file `failure` behind,
     whose first line is the reason, and passes on; so does a bug in the program, with its trace.
     Raises BadInput while a program that a killed command left behind still writes there.
@@ -183,8 +184,9 @@ def carry_out(
             raise
         write_json(unchecked / run_files.LAUNCH, {**launched, "wall_s": time.monotonic() - began})
         place.parent.mkdir(parents=True, exist_ok=True)
-        if not run_files.is_complete(place):  # made by Snakemake, or remains of an old record
-            discard(place)
+        if run_files.is_complete(place):  # measured meanwhile by a job that a lock does not reach
+            return place
+        discard(place)  # made by Snakemake, or remains of an old record
         os.rename(unchecked, place)
     finally:
         discard(workspace)

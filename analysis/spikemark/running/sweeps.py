@@ -543,12 +543,18 @@ def _carry_out(results: Results, progress: Progress) -> list[str]:
     if not progress.pending:
         return []
     number = counted(len(progress.pending), "run")
-    printed = results.workflow_log.read_text(errors="replace")
-    reason = last_line(printed) or why_failed("", status)
+    of_runs = [_last_line_in(results.run_log(run_id)) for run_id in progress.pending]
+    of_workflow = _last_line_in(results.workflow_log)
+    reason = next(filter(None, [*of_runs, of_workflow]), why_failed("", status))
     return [
         f"{number} not carried out, see {results.workflow_log}: {reason}"
         f" (exit status {status} of Snakemake)"
     ]
+
+
+def _last_line_in(log: Path) -> str:
+    """The last line of a log; empty where there is none."""
+    return last_line(log.read_text(errors="replace")) if log.is_file() else ""
 
 
 def disturbed(results: Results, runs: list[RunSpec], again: int) -> list[str]:

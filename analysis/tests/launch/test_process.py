@@ -51,6 +51,7 @@ REASONS = {  # (what a program does, words of the reason)
         ),
         "--time",
     ),
+    "job that has ended": ("echo 'srun: error: Slurm job 1 has expired' >&2; exit 1", "job"),
 }
 
 

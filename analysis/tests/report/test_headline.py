@@ -19,7 +19,7 @@ from spikemark.records.judged import SHORTEST_S, enough_ms
 from spikemark.records.ratios import of_means
 from spikemark.records.results import Results
 from spikemark.report import conclude
-from spikemark.report.answer import answer, picture, table
+from spikemark.report.answer import answer, picture, table, unlike_conditions
 from spikemark.report.comparison import _shared_keys
 from spikemark.report.document import typeset
 from spikemark.report.export import FORMATS
@@ -326,3 +326,17 @@ def test_a_run_without_the_table_of_its_ranks_is_complete_to_nobody(tmp_path):
     assert any("ranks.csv" in line for line in collect(frames))
     assert len(pd.read_parquet(results.summary)) == 1
     assert any("ranks.csv" in line for line in FORMATS["figures"](frames)[1])
+
+
+def test_runs_of_unlike_conditions_are_named():
+    alike = pd.DataFrame({"cpu": "EPYC", "commit": "1a2b", "nodes": 1}, index=range(4))
+    assert unlike_conditions(alike) == ""
+    planted = {
+        "cpu": ["EPYC", "EPYC", "Xeon", "Xeon"],
+        "commit": ["1a2b", "3c4d", "1a2b", "3c4d"],
+        "nodes": [1, 2, 1, 2],
+    }
+    for column, values in planted.items():
+        sentence = unlike_conditions(alike.assign(**{column: values}))
+        assert all(str(value) in sentence for value in values)
+    assert unlike_conditions(alike.assign(cpu=None)) == ""

@@ -212,10 +212,32 @@ def test_record_that_comes_meanwhile_is_kept(planned, miniapp):
         f"mkdir -p {other}; echo other > {other}/record.json\n"
         + WRITE.format(status="complete", ranks=2)
     )
-    with pytest.raises(OSError, match="not empty"):
-        measure(results, run)
+    assert measure(results, run) == other  # a failure would make Snakemake remove the other record
     assert (other / "record.json").read_text() == "other\n"
     assert list((results.path / "unchecked").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_two_hosts_in_one_folder_measure_each_run_once(planned, miniapp, tmp_path):
+    """Each host has a lock of its own, which the other one does not see."""
+    results, run = planned
+    started = tmp_path / "started"
+    miniapp(f"echo >> {started}; sleep 1\n" + WRITE.format(status="complete", ranks=2))
+    command = [sys.executable, "-m", "spikemark.cli.planned_run", str(results.path), run]
+    jobs = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, "SPIKEMARK_LOCK": str(tmp_path / host)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for host in ("n1", "n2")
+    ]
+    ends = [(*job.communicate(timeout=60), job.returncode) for job in jobs]
+    assert [status for _, _, status in ends] == [0, 0], ends
+    assert results.measured(run)
+    assert started.read_text() == "\n" * 2  # of both ranks, once
 
 
 def test_a_run_imports_nothing_heavy():
